@@ -1,0 +1,1 @@
+process.stdout.write("keelson: nothing here yet\n");

@@ -1,0 +1,2 @@
+/** Real processes, real stores, kill -9, partitions. */
+export {};

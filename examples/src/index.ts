@@ -1,0 +1,2 @@
+/** A sixth service in under 100 lines, and others. */
+export {};

@@ -1,0 +1,2 @@
+/** Drivers that carry the kernel's decisions out: host, manager, router. */
+export {};

@@ -1,0 +1,2 @@
+/** The embedded store. */
+export {};

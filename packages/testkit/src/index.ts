@@ -1,0 +1,2 @@
+/** A test fleet, wrappers that disturb any port call, and the contract suites. */
+export {};

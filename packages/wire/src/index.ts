@@ -1,0 +1,2 @@
+/** Frames between nodes: request ids, deadlines, credit, cancel. */
+export {};
