@@ -1,0 +1,15 @@
+// `npm test`: everything that must be true before a commit, cheapest first, stopping at the first failure.
+// Arguments go to vitest.
+
+import { runStep, setup, tool } from "./setup.mjs";
+
+setup();
+runStep("format (npm run fix mends it)", tool("oxfmt", "bin/oxfmt"), [
+  "--check",
+  "--no-error-on-unmatched-pattern",
+]);
+runStep("lint", tool("oxlint", "bin/oxlint"), ["--type-aware", "--deny-warnings"]);
+runStep("types, tests included", tool("typescript", "bin/tsc"), ["-p", "tsconfig.json"]);
+runStep("unused code and dependencies", tool("knip", "bin/knip.js"), []);
+runStep("tests", tool("vitest", "vitest.mjs"), ["run", ...process.argv.slice(2)]);
+process.stderr.write("keelson: all checks passed\n");
