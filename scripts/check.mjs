@@ -4,12 +4,14 @@
 import { runStep, setup, tool } from "./setup.mjs";
 
 setup();
-runStep("format (npm run fix mends it)", tool("oxfmt", "bin/oxfmt"), [
-  "--check",
-  "--no-error-on-unmatched-pattern",
-]);
-runStep("lint", tool("oxlint", "bin/oxlint"), ["--type-aware", "--deny-warnings"]);
-runStep("types, tests included", tool("typescript", "bin/tsc"), ["-p", "tsconfig.json"]);
-runStep("unused code and dependencies", tool("knip", "bin/knip.js"), []);
-runStep("tests", tool("vitest", "vitest.mjs"), ["run", ...process.argv.slice(2)]);
+runStep(
+  "format (npm run fix mends it)",
+  tool("oxfmt", "bin/oxfmt"),
+  ["--check", "--no-error-on-unmatched-pattern"],
+  process.stdout,
+);
+runStep("lint", tool("oxlint", "bin/oxlint"), ["--type-aware", "--deny-warnings"], process.stdout);
+runStep("types, tests included", tool("typescript", "bin/tsc"), ["-p", "tsconfig.json"], process.stdout);
+runStep("unused code and dependencies", tool("knip", "bin/knip.js"), [], process.stdout);
+runStep("tests", tool("vitest", "vitest.mjs"), ["run", ...process.argv.slice(2)], process.stdout);
 process.stderr.write("keelson: all checks passed\n");

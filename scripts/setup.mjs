@@ -43,12 +43,15 @@ export function install() {
   writeFileSync(stamp, hash);
 }
 
-/** Runs one Node program, prints its name and time, and exits with its code if it fails. */
-export function runStep(name, file, args) {
+/**
+ * Runs one Node program, prints its name and time, and exits with its code if it fails.
+ * What the program prints goes to `output`, by default where the progress goes.
+ */
+export function runStep(name, file, args, output = process.stderr) {
   const startedAt = performance.now();
   const result = spawnSync(process.execPath, [file, ...args], {
     cwd: root,
-    stdio: ["inherit", process.stderr.fd, "inherit"],
+    stdio: ["inherit", output.fd, "inherit"],
   });
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const code = exitCode(result);

@@ -3,4 +3,4 @@
 import { install, runStep, tool } from "./setup.mjs";
 
 install();
-runStep("tests", tool("vitest", "vitest.mjs"), ["run", ...process.argv.slice(2)]);
+runStep("tests", tool("vitest", "vitest.mjs"), ["run", ...process.argv.slice(2)], process.stdout);
