@@ -1,2 +1,17 @@
-/** The decisions of a fleet, and nothing else: no I/O, no clock, no randomness. */
-export {};
+export * from "./identity/epoch.ts";
+export * from "./identity/keys.ts";
+export * from "./identity/names.ts";
+export * from "./time/clock.ts";
+export * from "./time/backoff.ts";
+export * from "./store/contract.ts";
+export * from "./store/errors.ts";
+export * from "./membership/member.ts";
+export * from "./membership/view.ts";
+export * from "./placement/plan.ts";
+export * from "./tenure/tenure.ts";
+export * from "./tenure/terms.ts";
+export * from "./tenure/rules.ts";
+export * from "./tenure/era-source.ts";
+export * from "./lifecycle/service.ts";
+export * from "./routing/transport.ts";
+export * from "./control/decisions.ts";

@@ -1,0 +1,107 @@
+/**
+ * The one place that knows how keys are spelled. Every key of a fleet lies under `/keelson/<fleet>/`, readable with
+ * `etcdctl`, `redis-cli` or SQL; ids with unusual characters are percent-encoded, so a key always splits at its slashes.
+ */
+
+/** Names one replica of one shard of one service, everywhere in the kernel: `service/shard/replica`, already encoded. */
+export type ReplicaKey = string;
+
+const PLAIN = /^[A-Za-z0-9._~-]+$/;
+
+/** Makes any id a safe key segment. Fleet, node and service names are validated to be plain; shard ids may be anything. */
+export function encodeSegment(id: string): string {
+  return PLAIN.test(id)
+    ? id
+    : encodeURIComponent(id).replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+export function decodeSegment(segment: string): string {
+  return segment.includes("%") ? decodeURIComponent(segment) : segment;
+}
+
+export function replicaKey(service: string, shard: string, replica: number): ReplicaKey {
+  return `${service}/${encodeSegment(shard)}/${replica}`;
+}
+
+export interface ReplicaId {
+  readonly service: string;
+  readonly shard: string;
+  readonly replica: number;
+}
+
+export function parseReplicaKey(key: ReplicaKey): ReplicaId {
+  const [service = "", shard = "", replica = "0"] = key.split("/");
+  return { service, shard: decodeSegment(shard), replica: Number(replica) };
+}
+
+/** `service/shard`, the part of a replica's key that its replicas share. */
+export function shardKey(service: string, shard: string): string {
+  return `${service}/${encodeSegment(shard)}`;
+}
+
+/** The kinds of key, in the order of the table in docs/design/protocol.md. */
+export type KeyKind =
+  | "fleet"
+  | "member"
+  | "view"
+  | "plan"
+  | "tenure"
+  | "contender"
+  | "primary"
+  | "trouble"
+  | "auction";
+
+/** What a key is about: its kind and the rest of its path below the kind. */
+export interface ParsedKey {
+  readonly kind: KeyKind;
+  readonly rest: string;
+}
+
+/** Builds and takes apart the keys of one fleet. */
+export class Keys {
+  readonly fleet: string;
+  readonly prefix: string;
+  readonly era: string;
+  readonly protocol: string;
+  readonly manager: string;
+
+  constructor(fleet: string) {
+    this.fleet = fleet;
+    this.prefix = `/keelson/${fleet}/`;
+    this.era = `${this.prefix}fleet/era`;
+    this.protocol = `${this.prefix}fleet/protocol`;
+    this.manager = `${this.prefix}fleet/manager`;
+  }
+
+  member(node: string): string {
+    return `${this.prefix}member/${node}`;
+  }
+
+  view(service: string): string {
+    return `${this.prefix}view/${service}`;
+  }
+
+  tenure(replica: ReplicaKey): string {
+    return `${this.prefix}tenure/${replica}`;
+  }
+
+  contender(replica: ReplicaKey, node: string): string {
+    return `${this.prefix}contender/${replica}/${node}`;
+  }
+
+  primary(shard: string): string {
+    return `${this.prefix}primary/${shard}`;
+  }
+
+  trouble(shard: string): string {
+    return `${this.prefix}trouble/${shard}`;
+  }
+
+  /** Splits a key of this fleet into its kind and the rest; undefined for a key of another fleet. */
+  parse(key: string): ParsedKey | undefined {
+    if (!key.startsWith(this.prefix)) return undefined;
+    const slash = key.indexOf("/", this.prefix.length);
+    if (slash < 0) return undefined;
+    return { kind: key.slice(this.prefix.length, slash) as KeyKind, rest: key.slice(slash + 1) };
+  }
+}

@@ -1,0 +1,27 @@
+import type { ServiceParameters, View } from "../membership/view.ts";
+import type { ReplicaKey } from "../identity/keys.ts";
+
+/**
+ * A placement says which node should hold which replica. It is a pure function: no clock, no I/O, no chance of its own, so that it
+ * can be simulated, replayed, explained and dry-run.
+ */
+export interface Placement {
+  /** Name and version of the algorithm, as written in views: `ring/1`. */
+  readonly algorithm: string;
+  plan(view: View): Plan;
+}
+
+/** A placement's answer. */
+export interface Plan {
+  readonly viewN: number;
+  readonly parameters: ServiceParameters;
+  /** One line per replica. */
+  readonly lines: ReadonlyMap<ReplicaKey, PlanLine>;
+}
+
+export interface PlanLine {
+  /** The node that should hold the replica first, then who takes over, in order. Empty when nobody can. */
+  readonly candidates: readonly string[];
+  /** Why the first candidate is the first; for `explain`. */
+  readonly reason: string;
+}

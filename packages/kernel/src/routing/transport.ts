@@ -1,0 +1,55 @@
+import type { Epoch } from "../identity/epoch.ts";
+
+/** How a request reaches the node that should hold its shard. `wire` carries it over TCP, the simulator over virtual links. */
+export interface Transport {
+  /** Rejects with TransportError; a reply of whatever kind resolves. */
+  call(address: string, request: NodeRequest, options: TransportOptions): Promise<NodeReply>;
+}
+
+export interface TransportOptions {
+  readonly timeoutMs: number;
+}
+
+export interface NodeRequest {
+  readonly service: string;
+  readonly shard: string;
+  readonly replica: number;
+  readonly method: string;
+  readonly mode: "read" | "write";
+  readonly body: unknown;
+  /** How long the caller will wait, counted from arrival. */
+  readonly timeoutMs: number;
+  readonly trace?: string;
+}
+
+export type NodeReply =
+  | { readonly kind: "ok"; readonly epoch: Epoch; readonly body: unknown }
+  | { readonly kind: "not-owner"; readonly hint?: Hint }
+  | { readonly kind: "warming"; readonly progress: number }
+  | { readonly kind: "overloaded"; readonly reason: string }
+  | { readonly kind: "quarantined"; readonly reason: string }
+  /** The service's own failure, with a stable code. Not retried. */
+  | { readonly kind: "error"; readonly code: string; readonly message: string };
+
+/** Who the answering node believes holds the replica. */
+export interface Hint {
+  readonly node: string;
+  readonly address: string;
+}
+
+export type TransportErrorCode =
+  /** Nothing was sent: safe to try elsewhere. */
+  | "UNREACHABLE"
+  /** Sent, and no answer came: it may have been carried out. */
+  | "TIMEOUT"
+  | "CUT";
+
+export class TransportError extends Error {
+  override readonly name = "TransportError";
+  readonly code: TransportErrorCode;
+
+  constructor(code: TransportErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
