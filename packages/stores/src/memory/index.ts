@@ -1,2 +1,2 @@
-/** The memory store. */
-export {};
+/** The memory store, and its engine for those who drive it in virtual time. */
+export { StoreCore, type StoreCoreOptions, type StoreJournal, type StoreSnapshot } from "../core/index.ts";
