@@ -233,3 +233,21 @@ test("the journal hears of sessions and changes in order, before any watch", () 
   core.revoke(session);
   expect(heard).toEqual(["opened i.1 100", "changed 1", "watched 1", "ended i.1", "changed 2", "watched 2"]);
 });
+
+test("held watches hear of a revision once it is released, whether it was made before they began or after", () => {
+  const { core } = open({ holdWatches: true });
+  const commit = (key: string) => core.commit({ guards: [], writes: [put(key)] }, "i");
+  commit("a");
+  const early = collect(core);
+  commit("b");
+  core.release(1);
+  const late = collect(core);
+  const revisions = () => [early, late].map(({ batches }) => batches.map(({ revision }) => revision));
+  expect(revisions()).toEqual([[1], [1]]);
+  commit("c");
+  core.release(3);
+  expect(revisions()).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+});

@@ -47,6 +47,8 @@ export interface StoreCoreOptions {
   /** Whether `restore` gives every session a full TTL (the default) or what was left of it. */
   readonly fullTtlOnRestore?: boolean;
   readonly journal?: StoreJournal;
+  /** Watches are told of a revision only once `release` has named it or a higher one: a driver releases what is durable. */
+  readonly holdWatches?: boolean;
 }
 
 export interface CoreRangeOptions {
@@ -65,29 +67,29 @@ export class StoreCore {
   readonly #entries = new Map<string, Entry>();
   readonly #keys = new OrderedKeys();
   readonly #sessions = new Sessions();
-  readonly #watchers = new Watchers();
-  #history: History;
-  #revision: Revision = 0;
+  readonly #watchers: Watchers;
+  readonly #history: History;
+  #revision: Revision;
   #sessionsOpened = 0;
 
-  constructor(options: StoreCoreOptions) {
+  constructor(options: StoreCoreOptions, revision: Revision = 0) {
     const { incarnation } = options;
     this.incarnation = incarnation;
     this.#now = options.now;
     this.#wall = options.wall;
     this.#sessionId = options.sessionId ?? ((n) => `${incarnation}.${n.toString(36)}`);
     this.#journal = options.journal;
-    this.#history = new History(options.historyMax ?? HISTORY_BATCHES_DEFAULT, 0);
+    this.#revision = revision;
+    this.#history = new History(options.historyMax ?? HISTORY_BATCHES_DEFAULT, revision);
+    this.#watchers = new Watchers(options.holdWatches === true ? revision : Infinity);
   }
 
   /** A core with the snapshot's keys and sessions. The incarnation is the one in `options`: the caller knows whether writes were lost. */
   static restore(snapshot: StoreSnapshot, options: StoreCoreOptions): StoreCore {
-    const core = new StoreCore(options);
+    const core = new StoreCore(options, snapshot.revision);
     const now = core.#now();
     const fullTtl = options.fullTtlOnRestore ?? true;
-    core.#revision = snapshot.revision;
     core.#sessionsOpened = snapshot.sessionsOpened;
-    core.#history = new History(options.historyMax ?? HISTORY_BATCHES_DEFAULT, snapshot.revision);
     for (const { id, ttlMs, remainingMs } of snapshot.sessions)
       core.#sessions.open(id, ttlMs, now + (fullTtl ? ttlMs : remainingMs));
     for (const entry of snapshot.entries) core.#set(entry);
@@ -142,6 +144,11 @@ export class StoreCore {
       return { close: () => {} };
     }
     return this.#watchers.add(prefix, after, sink, this.#history.since(after));
+  }
+
+  /** Lets watches hear of every revision up to this one, where they are held. */
+  release(revision: Revision): void {
+    this.#watchers.release(revision);
   }
 
   /** Ends every watch, as a store does that closes, fails or is replaced. */

@@ -15,16 +15,27 @@ interface Watcher {
 export class Watchers {
   readonly #byPrefix = new Map<string, Set<Watcher>>();
   #queue: ChangeBatch[] = [];
+  /** How many batches at the front of the queue are delivered already. */
+  #taken = 0;
   #delivering = false;
+  /** Batches above this stay in line. */
+  #released: Revision;
 
-  /** Delivers `backlog` before it returns, and what is published later as it comes. */
+  /** With a `released` revision, batches above it wait for `release`; without, nothing waits. */
+  constructor(released: Revision = Infinity) {
+    this.#released = released;
+  }
+
+  /** Delivers what is released of `backlog` before it returns, and what is published later as it comes. */
   add(prefix: string, after: Revision, sink: WatchSink, backlog: readonly ChangeBatch[]): Watch {
     const watcher: Watcher = { sink, seen: after, open: true };
     const group = this.#byPrefix.get(prefix);
     if (group === undefined) this.#byPrefix.set(prefix, new Set([watcher]));
     else group.add(watcher);
     this.#whileDelivering(() => {
-      for (const batch of backlog) offer(watcher, batch, matching(batch, prefix));
+      for (const batch of backlog) {
+        if (batch.revision <= this.#released) offer(watcher, batch, matching(batch, prefix));
+      }
     });
     return { close: () => this.#remove(prefix, watcher) };
   }
@@ -36,6 +47,12 @@ export class Watchers {
 
   deliver(): void {
     if (this.#queue.length > 0) this.#whileDelivering(() => {});
+  }
+
+  release(revision: Revision): void {
+    if (revision <= this.#released) return;
+    this.#released = revision;
+    this.deliver();
   }
 
   /** Ends every watch. */
@@ -58,14 +75,22 @@ export class Watchers {
     this.#delivering = true;
     try {
       first();
-      while (this.#queue.length > 0) {
-        const queue = this.#queue;
-        this.#queue = [];
-        for (const batch of queue) this.#fanOut(batch);
-      }
+      for (let batch = this.#next(); batch !== undefined; batch = this.#next()) this.#fanOut(batch);
     } finally {
       this.#delivering = false;
     }
+  }
+
+  /** Takes the first batch in line, if it is released. */
+  #next(): ChangeBatch | undefined {
+    const batch = this.#queue[this.#taken];
+    if (batch === undefined || batch.revision > this.#released) return undefined;
+    this.#taken += 1;
+    if (this.#taken === this.#queue.length) {
+      this.#queue = [];
+      this.#taken = 0;
+    }
+    return batch;
   }
 
   #fanOut(batch: ChangeBatch): void {
