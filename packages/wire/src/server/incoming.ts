@@ -1,0 +1,49 @@
+import { WireFailure } from "../errors.ts";
+
+/** Who is at the other end of a connection, as it says itself. */
+export interface Peer {
+  readonly name: string;
+  /** `host:port` as the socket sees it. */
+  readonly address: string;
+}
+
+/**
+ * What a handler is given: the body and what surrounds it. The AbortSignal is made when it is first asked for, because most
+ * handlers of small requests never look at it and making one costs as much as decoding the frame.
+ */
+export class Incoming {
+  readonly body: unknown;
+  /** How long the caller will wait, counted from arrival. Infinity for a stream. */
+  readonly timeoutMs: number;
+  readonly trace: string | undefined;
+  readonly peer: Peer;
+  #controller: AbortController | undefined;
+  #aborted: WireFailure | undefined;
+
+  constructor(body: unknown, timeoutMs: number, trace: string | undefined, peer: Peer) {
+    this.body = body;
+    this.timeoutMs = timeoutMs;
+    this.trace = trace;
+    this.peer = peer;
+  }
+
+  /** Aborted when the caller no longer waits: it cancelled, its time ran out, or its connection ended. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+    }
+    return this.#controller.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#aborted !== undefined;
+  }
+
+  /** Called by the connection, not by handlers. */
+  abort(code: string, message: string): void {
+    if (this.#aborted !== undefined) return;
+    this.#aborted = new WireFailure(code, message);
+    this.#controller?.abort(this.#aborted);
+  }
+}
