@@ -36,8 +36,6 @@ export interface Rules {
   readonly eraRevoke: boolean;
   /** An era's number is never used twice. */
   readonly eraUnique: boolean;
-  /** Commits name the incarnation they were meant for. */
-  readonly incarnation: boolean;
   /** Views are guarded on the keys of the members they add and remove. */
   readonly viewGuard: boolean;
   /** Lower ranks may grant after a step each. */
@@ -67,7 +65,6 @@ export const ALL_RULES: Rules = {
   eraWait: true,
   eraRevoke: true,
   eraUnique: true,
-  incarnation: true,
   viewGuard: true,
   lowerRanks: true,
   leavingFinal: true,

@@ -9,6 +9,8 @@ export interface Tenure {
   readonly session: string;
   readonly era: number;
   readonly address: string;
+  /** How it came to be. */
+  readonly how: "grant" | "hand-over" | "re-stamp";
   /** Why this node, for `explain`. */
   readonly reason: string;
   /** Who held it before, when it was handed over. */
@@ -45,4 +47,6 @@ export interface EraRecord {
   readonly incarnation: string;
   readonly phase: "closed" | "open";
   readonly by: string;
+  /** The longest TTL of any session in the fleet: how long a closed era waits. */
+  readonly ttlMsMax: number;
 }

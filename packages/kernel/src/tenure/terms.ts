@@ -14,11 +14,14 @@ export interface Terms {
   readonly joinBrieflyMs: number;
   readonly drainMs: number;
   readonly leaveReadyMs: number;
+  readonly noContenderMs: number;
   readonly unsureMs: number;
-  readonly parkMs: number;
   readonly parkedMax: number;
   readonly opensMax: number;
+  readonly activationsMax: number;
   readonly openJitterMs: number;
+  readonly activateMs: number;
+  readonly closeMs: number;
   readonly opensTriesMax: number;
   readonly youngMs: number;
   readonly strikeBackoffMs: number;
@@ -47,11 +50,14 @@ export function terms(given: Partial<Terms> = {}): Terms {
     joinBrieflyMs: 500,
     drainMs: 5_000,
     leaveReadyMs: 30_000,
+    noContenderMs: 5_000,
     unsureMs: 2_000,
-    parkMs: 1_000,
     parkedMax: 1_024,
     opensMax: 8,
+    activationsMax: 64,
     openJitterMs: 20,
+    activateMs: 30_000,
+    closeMs: 10_000,
     opensTriesMax: 3,
     youngMs: 10_000,
     strikeBackoffMs: 250,

@@ -1,0 +1,95 @@
+import type { Contender } from "../tenure/tenure.ts";
+import type { ReplicaFacts } from "./facts.ts";
+import type { HostMachine } from "./host-machine.ts";
+import type { Local } from "./local.ts";
+
+/**
+ * Getting ready to hold what another node still holds, and tidying up when that is no longer wanted. A contender withdraws its key, and sees
+ * it gone, before it lets go of its data: nobody hands over to a node that has just thrown its work away.
+ */
+export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts, now: number): void {
+  const session = machine.session(now);
+  const tenure = facts.tenure;
+  const key = facts.contenders.get(machine.self.node);
+  const target =
+    machine.line(local)?.candidates[0] === machine.self.node && machine.leavingSince === undefined;
+  const elsewhere = tenure !== undefined && tenure.value.session !== machine.liveness?.id;
+  const wanted = !local.hold && target && elsewhere;
+
+  if (wanted && session && now >= local.retryAt) {
+    prepareIfNeeded(machine, local, false);
+    const phase: Contender["phase"] =
+      local.data === "prepared" && local.shard === "none" ? "ready" : "preparing";
+    const stale = key === undefined || key.value.phase !== phase || key.value.session !== session.id;
+    if (stale && !local.contending) {
+      local.contending = true;
+      const value: Contender = {
+        v: 1,
+        phase,
+        progress: phase === "ready" ? 1 : local.progress,
+        boot: machine.self.boot,
+        session: session.id,
+        address: machine.self.address,
+      };
+      machine.decide(
+        phase === "ready" ? "ready" : "contending",
+        local,
+        undefined,
+        machine.line(local)?.reason ?? "",
+      );
+      machine.emit({
+        kind: "commit",
+        purpose: "contend",
+        replica: local.key,
+        commit: machine.intents.contend(
+          local.key,
+          machine.self.node,
+          value,
+          key?.revision ?? 0,
+          tenure.revision,
+        ),
+      });
+    }
+    return;
+  }
+  if (wanted) machine.wake(local, Math.max(local.retryAt, now + machine.terms.renewRetryMs));
+  if (
+    !wanted &&
+    key &&
+    session &&
+    key.value.session === session.id &&
+    tenure !== undefined &&
+    !local.contending
+  ) {
+    if (now >= local.retryAt) {
+      local.contending = true;
+      machine.emit({
+        kind: "commit",
+        purpose: "withdraw",
+        replica: local.key,
+        commit: machine.intents.withdraw(local.key, machine.self.node, key.revision),
+      });
+    } else machine.wake(local, local.retryAt);
+  }
+  const mayTakeOver = tenure === undefined && machine.leavingSince === undefined;
+  if (!wanted && !local.hold && !mayTakeOver && !key && !local.contending) letGo(machine, local);
+}
+
+/** Starts building what is not built, within the limit on concurrent opens. */
+export function prepareIfNeeded(machine: HostMachine, local: Local, granted: boolean): void {
+  if (local.data !== "none") return;
+  if (machine.service(local).builds) machine.opens.ask(local.key, "prepare", granted);
+  else local.data = "prepared";
+}
+
+function letGo(machine: HostMachine, local: Local): void {
+  machine.opens.forget(local.key);
+  if (!machine.service(local).builds) return;
+  if (local.data === "preparing") {
+    local.data = "cancelling";
+    machine.emit({ kind: "cancel", replica: local.key });
+  } else if (local.data === "prepared" && local.shard === "none") {
+    local.data = "none";
+    machine.emit({ kind: "discard", replica: local.key });
+  }
+}

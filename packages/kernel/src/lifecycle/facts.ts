@@ -1,0 +1,86 @@
+import { parseReplicaKey, shardKey, type ReplicaKey } from "../identity/keys.ts";
+import type { Contender, Primary, Tenure } from "../tenure/tenure.ts";
+import type { Trouble } from "./trouble.ts";
+
+/** A stored value with the revision to guard on. */
+export interface Known<T> {
+  readonly value: T;
+  readonly revision: number;
+}
+
+/** What the store says about one replica, as far as this node knows. */
+export interface ReplicaFacts {
+  tenure: Known<Tenure> | undefined;
+  /** When the present tenure, or its absence, was first seen here. */
+  since: number;
+  readonly contenders: Map<string, Known<Contender>>;
+  /** The last holder was lost, not released, this soon after its grant was seen. */
+  lostAfterMs: number | undefined;
+  lostBy: string;
+}
+
+/** What the store says about a shard as a whole. */
+export interface ShardFacts {
+  primary: Known<Primary> | undefined;
+  primarySince: number;
+  trouble: Known<Trouble> | undefined;
+  troubleSince: number;
+}
+
+/** Everything a host needs to know of the store, by replica and by shard. Fed by the node from its copy of the store. */
+export class Facts {
+  readonly #replicas = new Map<ReplicaKey, ReplicaFacts>();
+  readonly #shards = new Map<string, ShardFacts>();
+
+  replica(key: ReplicaKey, now: number): ReplicaFacts {
+    let facts = this.#replicas.get(key);
+    if (!facts) {
+      facts = { tenure: undefined, since: now, contenders: new Map(), lostAfterMs: undefined, lostBy: "" };
+      this.#replicas.set(key, facts);
+    }
+    return facts;
+  }
+
+  shard(key: string, now: number): ShardFacts {
+    let facts = this.#shards.get(key);
+    if (!facts) {
+      facts = { primary: undefined, primarySince: now, trouble: undefined, troubleSince: now };
+      this.#shards.set(key, facts);
+    }
+    return facts;
+  }
+
+  shardOf(key: ReplicaKey, now: number): ShardFacts {
+    const { service, shard } = parseReplicaKey(key);
+    return this.shard(shardKey(service, shard), now);
+  }
+
+  setTenure(key: ReplicaKey, tenure: Known<Tenure> | undefined, lost: boolean, now: number): void {
+    const facts = this.replica(key, now);
+    if (tenure === undefined && facts.tenure !== undefined) {
+      facts.lostAfterMs = lost ? now - facts.since : undefined;
+      facts.lostBy = facts.tenure.value.node;
+    }
+    if (tenure !== undefined) facts.lostAfterMs = undefined;
+    facts.tenure = tenure;
+    facts.since = now;
+  }
+
+  setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {
+    const contenders = this.replica(key, now).contenders;
+    if (contender) contenders.set(node, contender);
+    else contenders.delete(node);
+  }
+
+  setPrimary(shard: string, primary: Known<Primary> | undefined, now: number): void {
+    const facts = this.shard(shard, now);
+    facts.primary = primary;
+    facts.primarySince = now;
+  }
+
+  setTrouble(shard: string, trouble: Known<Trouble> | undefined, now: number): void {
+    const facts = this.shard(shard, now);
+    facts.trouble = trouble;
+    facts.troubleSince = now;
+  }
+}

@@ -1,0 +1,150 @@
+import { compareEpochs } from "../identity/epoch.ts";
+import type { Tenure } from "../tenure/tenure.ts";
+import { primaryPart } from "../movement/intents.ts";
+import type { ReplicaFacts } from "./facts.ts";
+import type { HostMachine } from "./host-machine.ts";
+import type { Local } from "./local.ts";
+import { describeTrouble, judgeTrouble, struck } from "./trouble.ts";
+
+/**
+ * A replica that this node does not hold. If nobody does, its candidates create the tenure in the plan's order, a step apart, so that a
+ * dead candidate costs one step and not a TTL. If a tenure of ours is left over that we no longer serve, it is taken away.
+ */
+export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFacts, now: number): void {
+  const tenure = facts.tenure;
+  const session = machine.session(now);
+  if (tenure) {
+    if (session && tenure.value.session === session.id) removeLeftOver(machine, local, tenure, now);
+    else if (!machine.rules.ownerRevokes && !machine.isMember(tenure.value.node)) {
+      machine.emit({ kind: "revoke", session: tenure.value.session });
+    }
+    return;
+  }
+  if (machine.leavingSince !== undefined || !machine.era) return;
+  const position = rank(machine, local, facts);
+  if (position < 0 || (position > 0 && !machine.rules.lowerRanks)) return;
+  if (!session) {
+    machine.wake(local, now + machine.terms.renewRetryMs);
+    return;
+  }
+  const shard = machine.facts.shard(local.shardKey, now);
+  const verdict = judgeTrouble(shard.trouble?.value, shard.troubleSince, now, machine.terms);
+  const at = Math.max(
+    turn(machine, local, facts, position),
+    local.retryAt,
+    verdict.kind === "free" ? -Infinity : verdict.until,
+  );
+  if (now < at || local.granting) {
+    machine.wake(local, at);
+    return;
+  }
+  if (isolated(machine, local, now)) {
+    machine.wake(local, now + machine.terms.youngMs / 4);
+    return;
+  }
+  const lost = facts.lostAfterMs;
+  const young = lost !== undefined && lost < machine.terms.youngMs + machine.terms.ttlMs;
+  const reason = young
+    ? `takes over from ${facts.lostBy}, lost soon after its grant`
+    : position === 0
+      ? (machine.line(local)?.reason ?? "ready contender")
+      : `candidate ${position + 1} in line: those before it did not take it`;
+  const value: Tenure = {
+    v: 1,
+    node: machine.self.node,
+    boot: machine.self.boot,
+    session: session.id,
+    era: machine.era.era,
+    address: machine.self.address,
+    how: "grant",
+    reason,
+    since: machine.wall(),
+  };
+  const strike = young
+    ? {
+        key: machine.keys.trouble(local.shardKey),
+        revision: shard.trouble?.revision ?? 0,
+        value: struck(shard.trouble?.value, {
+          node: facts.lostBy,
+          what: "holder lost",
+          message: `${Math.round(lost / 100) / 10} s after its grant was seen`,
+        }),
+      }
+    : undefined;
+  local.granting = true;
+  machine.emit({
+    kind: "commit",
+    purpose: "grant",
+    replica: local.key,
+    commit: machine.intents.grant(local.key, value, machine.era, strike),
+  });
+}
+
+/** This node's place in the order in which candidates create: ready contenders first, then the plan's order. −1: not a candidate. */
+function rank(machine: HostMachine, local: Local, facts: ReplicaFacts): number {
+  const candidates = machine.line(local)?.candidates ?? [];
+  const mine = candidates.indexOf(machine.self.node);
+  if (facts.contenders.size === 0) return mine;
+  const planned = (node: string) => {
+    const at = candidates.indexOf(node);
+    return at < 0 ? candidates.length : at;
+  };
+  const ready = [...facts.contenders].filter(([, c]) => c.value.phase === "ready").map(([node]) => node);
+  ready.sort((a, b) => planned(a) - planned(b) || (a < b ? -1 : 1));
+  const amongReady = ready.indexOf(machine.self.node);
+  if (amongReady >= 0) return amongReady;
+  if (mine < 0) return -1;
+  return ready.length + candidates.slice(0, mine).filter((node) => !ready.includes(node)).length;
+}
+
+/** When this node's turn comes. A new view may restart the wait, but not for ever. */
+function turn(machine: HostMachine, local: Local, facts: ReplicaFacts, position: number): number {
+  const step = machine.terms.takeoverStepMs;
+  if (position === 0) return facts.since;
+  const from = Math.min(Math.max(facts.since, machine.planSince(local.id.service)), facts.since + 2 * step);
+  return from + position * step;
+}
+
+/** A shard with many strikes is opened only while no other of its kind is young here, so that the guilty one is found out. */
+function isolated(machine: HostMachine, local: Local, now: number): boolean {
+  const strikes = (other: Local) => machine.facts.shard(other.shardKey, now).trouble?.value.strikes ?? 0;
+  if (strikes(local) < machine.terms.isolateStrikes) return false;
+  for (const other of machine.locals()) {
+    const busy = other.granting || (other.hold && now - other.hold.adoptedAt < machine.terms.youngMs);
+    if (other !== local && busy && strikes(other) >= machine.terms.isolateStrikes) return true;
+  }
+  return false;
+}
+
+/** The tenure bears our session, but we adopted that epoch once and gave it up: its removal was lost on the way. */
+function removeLeftOver(
+  machine: HostMachine,
+  local: Local,
+  tenure: NonNullable<ReplicaFacts["tenure"]>,
+  now: number,
+): void {
+  const epoch = { era: tenure.value.era, revision: tenure.revision };
+  if (compareEpochs(epoch, local.lastAdopted) > 0 || epoch.era !== machine.era?.era) return; // Not adopted yet: its era is not open to us.
+  if (local.cleaning || now < local.retryAt) {
+    machine.wake(local, local.retryAt);
+    return;
+  }
+  const shard = machine.facts.shard(local.shardKey, now);
+  const part = machine.service(local).primary
+    ? primaryPart(machine.keys.primary(local.shardKey), shard.primary, local.id.replica, tenure.value.session)
+    : undefined;
+  local.cleaning = true;
+  machine.emit({
+    kind: "commit",
+    purpose: "clean",
+    replica: local.key,
+    commit: machine.intents.release(local.key, tenure.revision, part, undefined),
+  });
+}
+
+/** Why requests for this replica cannot be served by anyone, if so. */
+export function quarantineReason(machine: HostMachine, local: Local, now: number): string | undefined {
+  const shard = machine.facts.shard(local.shardKey, now);
+  const verdict = judgeTrouble(shard.trouble?.value, shard.troubleSince, now, machine.terms);
+  return verdict.kind === "quarantined" ? describeTrouble(shard.trouble!.value) : undefined;
+}

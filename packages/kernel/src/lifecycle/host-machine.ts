@@ -1,0 +1,544 @@
+import { compareEpochs, formatEpoch, type Epoch } from "../identity/epoch.ts";
+import { parseReplicaKey, shardKey, type Keys, type ReplicaKey } from "../identity/keys.ts";
+import type { Plan, PlanLine } from "../placement/plan.ts";
+import { Intents } from "../movement/intents.ts";
+import type { OpenEra } from "../tenure/era-machine.ts";
+import type { HeldSession } from "../membership/session-machine.ts";
+import type { Rules } from "../tenure/rules.ts";
+import type { Contender, Primary, Tenure } from "../tenure/tenure.ts";
+import type { Terms } from "../tenure/terms.ts";
+import { WakeQueue } from "../time/wake-queue.ts";
+import type { Random } from "../time/clock.ts";
+import { Facts, type Known } from "./facts.ts";
+import { contend } from "./contending.ts";
+import { reconcileHold } from "./holding.ts";
+import { grantOrWait } from "./granting.ts";
+import type { CommitPurpose, CommitReport, HostAction } from "./host-actions.ts";
+import { newLocal, type Hold, type Local } from "./local.ts";
+import { OpenQueue } from "./open-queue.ts";
+import { reconcilePrimary } from "./primary.ts";
+import type { Trouble } from "./trouble.ts";
+
+export interface HostIdentity {
+  readonly node: string;
+  readonly boot: string;
+  readonly address: string;
+}
+
+/** What a service's lifecycle looks like from here. */
+export interface HostedService {
+  /** It has a `prepare` that takes time; otherwise every replica counts as prepared. */
+  readonly builds: boolean;
+  readonly primary: boolean;
+}
+
+/**
+ * Turns facts (plan, tenures, contenders, session, era) into the next step for each replica on this node. It is level-triggered: whatever
+ * happened, `reconcile` looks at what is true now and decides, so that a lost, late or repeated event cannot derail it.
+ * Pure: it acts only through the actions it returns.
+ */
+export class HostMachine {
+  readonly self: HostIdentity;
+  readonly keys: Keys;
+  readonly terms: Terms;
+  readonly rules: Rules;
+  readonly random: Random;
+  /** Wall clock, for the records that people read. */
+  readonly wall: () => number;
+  readonly intents: Intents;
+  readonly facts = new Facts();
+  readonly opens: OpenQueue;
+
+  readonly #services: ReadonlyMap<string, HostedService>;
+  readonly #locals = new Map<ReplicaKey, Local>();
+  readonly #plans = new Map<string, Plan>();
+  readonly #planSince = new Map<string, number>();
+  readonly #members = new Set<string>();
+  readonly #dirty = new Set<ReplicaKey>();
+  readonly #wakes = new WakeQueue();
+  #actions: HostAction[] = [];
+  /** Replicas on their way from this node to another, bounded by `movesMax`. */
+  #moves = 0;
+
+  liveness: HeldSession | undefined;
+  era: OpenEra | undefined;
+  leavingSince: number | undefined;
+
+  constructor(options: {
+    self: HostIdentity;
+    keys: Keys;
+    terms: Terms;
+    rules: Rules;
+    random: Random;
+    wall: () => number;
+    services: ReadonlyMap<string, HostedService>;
+  }) {
+    this.self = options.self;
+    this.keys = options.keys;
+    this.terms = options.terms;
+    this.rules = options.rules;
+    this.random = options.random;
+    this.wall = options.wall;
+    this.#services = options.services;
+    this.intents = new Intents(options.keys, options.rules);
+    this.opens = new OpenQueue(options.terms.opensMax, options.terms.activationsMax);
+  }
+
+  // What is known. Each marks what it touches; nothing is decided before `step`.
+
+  setSession(liveness: HeldSession | undefined): void {
+    if (this.liveness?.id === liveness?.id) return;
+    this.liveness = liveness;
+    this.#touchAll();
+  }
+
+  setEra(era: OpenEra | undefined): void {
+    if (this.era?.era === era?.era && this.era?.revision === era?.revision) return;
+    this.era = era;
+    this.#touchAll();
+  }
+
+  setPlan(service: string, plan: Plan, now: number): void {
+    this.#plans.set(service, plan);
+    this.#planSince.set(service, now);
+    for (const [key, line] of plan.lines) {
+      if (line.candidates.includes(this.self.node)) this.#local(key);
+    }
+    for (const [key, local] of this.#locals) if (local.id.service === service) this.#dirty.add(key);
+  }
+
+  setMember(node: string, present: boolean): void {
+    if (present) this.#members.add(node);
+    else this.#members.delete(node);
+  }
+
+  setTenure(key: ReplicaKey, tenure: Known<Tenure> | undefined, lost: boolean, now: number): void {
+    this.facts.setTenure(key, tenure, lost, now);
+    if (tenure?.value.node === this.self.node) this.#local(key);
+    this.touch(key);
+    if (this.#services.get(parseReplicaKey(key).service)?.primary) this.#touchShard(key);
+  }
+
+  setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {
+    this.facts.setContender(key, node, contender, now);
+    this.touch(key);
+  }
+
+  setPrimary(shard: string, primary: Known<Primary> | undefined, now: number): void {
+    this.facts.setPrimary(shard, primary, now);
+    this.#touchShard(`${shard}/`);
+  }
+
+  setTrouble(shard: string, trouble: Known<Trouble> | undefined, now: number): void {
+    this.facts.setTrouble(shard, trouble, now);
+    this.#touchShard(`${shard}/`);
+  }
+
+  leave(now: number): void {
+    this.leavingSince ??= now;
+    this.#touchAll();
+  }
+
+  // What became of actions.
+
+  prepared(key: ReplicaKey): void {
+    const local = this.#local(key);
+    this.opens.done(key);
+    local.data = local.data === "cancelling" ? "cancelling" : "prepared";
+    if (local.data === "cancelling") {
+      local.data = "none";
+      this.emit({ kind: "discard", replica: key });
+    }
+    this.touch(key);
+  }
+
+  prepareFailed(key: ReplicaKey, message: string, now: number): void {
+    const local = this.#local(key);
+    this.opens.done(key);
+    const cancelled = local.data === "cancelling";
+    local.data = "none";
+    if (!cancelled) this.#failed(local, message, now);
+    this.touch(key);
+  }
+
+  progress(key: ReplicaKey, fraction: number): void {
+    this.#local(key).progress = fraction;
+  }
+
+  activated(key: ReplicaKey, epoch: Epoch, now: number): void {
+    const local = this.#local(key);
+    this.opens.done(key);
+    local.shard = "open";
+    const hold = local.hold;
+    if (hold && compareEpochs(hold.epoch, epoch) === 0 && hold.phase === "activating") {
+      this.phase(hold, "live", now);
+      local.failures = 0;
+      this.emit({ kind: "live", replica: key });
+      this.decide("live", local, epoch, "activated");
+    } else this.closeShard(local);
+    this.touch(key);
+  }
+
+  activateFailed(key: ReplicaKey, epoch: Epoch, message: string, now: number): void {
+    const local = this.#local(key);
+    this.opens.done(key);
+    const hold = local.hold;
+    if (hold && compareEpochs(hold.epoch, epoch) === 0 && hold.phase === "activating") {
+      this.#failed(local, message, now);
+      // What the failed try left under way carries this epoch: only a new epoch makes it harmless.
+      if (hold.phase === "activating") {
+        this.phase(hold, this.rules.adoptOnce ? "restamping" : "waiting", now);
+        hold.retryAt = local.retryAt;
+      }
+    }
+    this.touch(key);
+  }
+
+  drained(key: ReplicaKey): void {
+    const hold = this.#local(key).hold;
+    if (hold?.phase === "draining") hold.busy = false;
+    this.touch(key);
+  }
+
+  closed(key: ReplicaKey): void {
+    this.#local(key).shard = "none";
+    this.touch(key);
+  }
+
+  promoted(key: ReplicaKey, epoch: Epoch, failure: string | undefined): void {
+    const local = this.#local(key);
+    const primary = local.hold?.primary;
+    if (primary && compareEpochs(primary.epoch, epoch) === 0 && primary.phase === "promoting") {
+      primary.phase = failure === undefined ? "primary" : "giving-up";
+      if (failure === undefined) this.decide("promoted", local, epoch, "writes are admitted");
+      else this.decide("failed", local, epoch, `promotion failed: ${failure}`);
+    }
+    this.touch(key);
+  }
+
+  /** The outcome of a commit. What it wrote has already been told through the setters above. */
+  committed(
+    purpose: CommitPurpose,
+    key: ReplicaKey,
+    epoch: Epoch | undefined,
+    report: CommitReport,
+    now: number,
+  ): void {
+    const local = this.#local(key);
+    // A report about an earlier tenure says nothing about this one.
+    const hold = local.hold && epoch && compareEpochs(local.hold.epoch, epoch) === 0 ? local.hold : undefined;
+    const again = now + this.#pause(hold?.tries ?? 1);
+    switch (purpose) {
+      case "grant":
+        local.granting = false;
+        if (report !== "committed") local.retryAt = Math.max(local.retryAt, again);
+        if (report === "unknown" && !this.rules.adoption) local.deaf = true;
+        break;
+      case "contend":
+      case "withdraw":
+        local.contending = false;
+        if (report !== "committed") local.retryAt = Math.max(local.retryAt, again);
+        break;
+      case "clean":
+        local.cleaning = false;
+        if (report !== "committed") local.retryAt = Math.max(local.retryAt, again);
+        break;
+      case "forgive":
+        local.cleaning = false;
+        break;
+      case "promote":
+      case "demote":
+        local.promoting = false;
+        if (report !== "committed") local.promoteRetryAt = again;
+        break;
+      case "hand-over":
+        if (hold && (hold.phase === "moving" || !this.rules.stopBeforeCommit))
+          this.#handOverReported(local, hold, report, now, again);
+        break;
+      case "re-stamp":
+      case "release":
+        if (hold && hold.busy && (hold.phase === "restamping" || hold.phase === "releasing")) {
+          hold.busy = false;
+          hold.retryAt = again;
+        }
+        break;
+    }
+    this.touch(key);
+  }
+
+  /** Decides everything that is due and returns what to do. */
+  step(now: number): HostAction[] {
+    for (const key of this.#wakes.due(now)) this.#dirty.add(key);
+    for (let round = 0; this.#dirty.size > 0 && round < 8; round++) {
+      const keys = [...this.#dirty];
+      this.#dirty.clear();
+      for (const key of keys) this.#reconcile(this.#local(key), now);
+    }
+    const actions = this.#actions;
+    this.#actions = [];
+    return actions;
+  }
+
+  wakeAt(): number | undefined {
+    return this.#dirty.size > 0 ? -Infinity : this.#wakes.next();
+  }
+
+  local(key: ReplicaKey): Local | undefined {
+    return this.#locals.get(key);
+  }
+
+  locals(): Iterable<Local> {
+    return this.#locals.values();
+  }
+
+  /** Nothing is held and nothing is open: a leaving node may go. */
+  idle(): boolean {
+    for (const local of this.#locals.values())
+      if (local.hold || local.shard !== "none" || local.granting) return false;
+    return true;
+  }
+
+  // For the parts of the machine in the sibling files.
+
+  emit(action: HostAction): void {
+    this.#actions.push(action);
+  }
+
+  decide(
+    decision: (HostAction & { kind: "decided" })["decision"],
+    local: Local,
+    epoch: Epoch | undefined,
+    reason: string,
+  ): void {
+    this.#actions.push({ kind: "decided", decision, replica: local.key, epoch, reason });
+  }
+
+  touch(key: ReplicaKey): void {
+    if (this.#locals.has(key)) this.#dirty.add(key);
+  }
+
+  /** Look at this replica again at `at`, at the latest. */
+  wake(local: Local, at: number): void {
+    this.#wakes.sooner(local.key, at);
+  }
+
+  phase(hold: Hold, phase: Hold["phase"], now: number): void {
+    const moved = isMoving(phase);
+    if (isMoving(hold.phase) !== moved) this.#moves += moved ? 1 : -1;
+    hold.phase = phase;
+    hold.since = now;
+    hold.tries = 0;
+    hold.busy = false;
+    hold.retryAt = -Infinity;
+  }
+
+  mayMove(): boolean {
+    return this.#moves < this.terms.movesMax;
+  }
+
+  /** The hold is over; the shard is closed, the data stays prepared. */
+  drop(local: Local, now: number): void {
+    const hold = local.hold;
+    if (!hold) return;
+    if (isMoving(hold.phase)) this.#moves--;
+    if (hold.primary) this.emit({ kind: "demote", replica: local.key });
+    local.hold = undefined;
+    this.opens.forget(local.key);
+    this.closeShard(local);
+    this.#dirty.add(local.key);
+    this.wake(local, now);
+  }
+
+  closeShard(local: Local): void {
+    if (local.shard !== "open") return;
+    local.shard = "closing";
+    this.emit({ kind: "close", replica: local.key });
+  }
+
+  line(local: Local): PlanLine | undefined {
+    return this.#plans.get(local.id.service)?.lines.get(local.key);
+  }
+
+  planSince(service: string): number {
+    return this.#planSince.get(service) ?? Infinity;
+  }
+
+  service(local: Local): HostedService {
+    return this.#services.get(local.id.service) ?? { builds: false, primary: false };
+  }
+
+  isMember(node: string): boolean {
+    return this.#members.has(node);
+  }
+
+  /** The session that grants, hand-overs and contender keys of ours are bound to, while it lets us serve. */
+  session(now: number): HeldSession | undefined {
+    const session = this.liveness;
+    return session && this.era && session.era === this.era.era && session.fence.passes(now)
+      ? session
+      : undefined;
+  }
+
+  #reconcile(local: Local, now: number): void {
+    this.#wakes.set(local.key, undefined);
+    const facts = this.facts.replica(local.key, now);
+    const tenure = facts.tenure;
+    if (tenure && this.#isOurs(tenure) && this.#adoptable(local, tenure)) this.#adopt(local, tenure, now);
+    const hold = local.hold;
+    if (hold && !this.#stillHeld(hold, tenure)) {
+      const to = tenure?.value.node ?? "nobody";
+      if (hold.phase === "moving" || hold.phase === "unsure")
+        this.decide("handed-over", local, hold.epoch, `to ${to}`);
+      else if (hold.phase === "releasing")
+        this.decide("released", local, hold.epoch, hold.strike ?? "no longer wanted here");
+      else this.decide("lost", local, hold.epoch, this.#whyLost(tenure));
+      this.drop(local, now);
+    }
+    if (local.hold) {
+      reconcileHold(this, local, local.hold, facts, now);
+      if (local.hold && this.service(local).primary) reconcilePrimary(this, local, local.hold, now);
+    } else grantOrWait(this, local, facts, now);
+    contend(this, local, facts, now);
+    this.#pumpOpens(now);
+  }
+
+  #isOurs(tenure: Known<Tenure>): boolean {
+    const value = tenure.value;
+    return (
+      value.session === this.liveness?.id &&
+      value.boot === this.self.boot &&
+      this.era !== undefined &&
+      (value.era === this.era.era || !this.rules.era)
+    );
+  }
+
+  #adoptable(local: Local, tenure: Known<Tenure>): boolean {
+    const epoch = { era: tenure.value.era, revision: tenure.revision };
+    if (local.deaf && tenure.value.how === "grant") return false;
+    return compareEpochs(epoch, local.lastAdopted) > 0;
+  }
+
+  #adopt(local: Local, tenure: Known<Tenure>, now: number): void {
+    const former = local.hold;
+    if (former && isMoving(former.phase)) this.#moves--;
+    const epoch = { era: tenure.value.era, revision: tenure.revision };
+    local.lastAdopted = epoch;
+    local.hold = {
+      epoch,
+      fence: this.liveness!.fence,
+      adoptedAt: now,
+      phase: "waiting",
+      since: now,
+      to: undefined,
+      tries: 0,
+      busy: false,
+      retryAt: former?.phase === "restamping" ? former.retryAt : -Infinity,
+      strike: undefined,
+      primary: undefined,
+    };
+    if (former?.primary) this.emit({ kind: "demote", replica: local.key });
+    this.decide("adopted", local, epoch, `${tenure.value.how}: ${tenure.value.reason}`);
+  }
+
+  #stillHeld(hold: Hold, tenure: Known<Tenure> | undefined): boolean {
+    if (!tenure || tenure.revision !== hold.epoch.revision || tenure.value.session !== hold.fence.session) {
+      return !this.rules.sessionDeadline && tenure?.revision === hold.epoch.revision;
+    }
+    if (!this.rules.sessionDeadline) return true;
+    return (
+      this.liveness?.id === hold.fence.session &&
+      this.era !== undefined &&
+      (this.era.era === hold.epoch.era || !this.rules.era)
+    );
+  }
+
+  #whyLost(tenure: Known<Tenure> | undefined): string {
+    if (this.liveness === undefined) return "the liveness session is gone";
+    if (this.era === undefined) return "the era is closed";
+    if (tenure)
+      return `${tenure.value.node} holds it at ${formatEpoch({ era: tenure.value.era, revision: tenure.revision })}`;
+    return "the tenure is gone from the store";
+  }
+
+  #handOverReported(local: Local, hold: Hold, report: CommitReport, now: number, again: number): void {
+    hold.busy = false;
+    if (report === "committed") return; // The tenure is the successor's by now; reconcile drops the hold.
+    if (report === "conflict") {
+      this.phase(hold, "restamping", now);
+      return;
+    }
+    const since = hold.since;
+    const tries = hold.tries;
+    this.phase(hold, "unsure", now);
+    this.decide(
+      "unsure",
+      local,
+      hold.epoch,
+      `the hand-over to ${hold.to?.node ?? "?"} may or may not have happened`,
+    );
+    hold.since = since;
+    hold.tries = tries;
+    hold.retryAt = again;
+  }
+
+  #failed(local: Local, message: string, now: number): void {
+    local.failures++;
+    local.retryAt = now + this.#pause(local.failures + 2);
+    this.decide("failed", local, local.hold?.epoch, message);
+    if (local.hold && local.failures >= this.terms.opensTriesMax) {
+      local.hold.strike = message;
+      this.phase(local.hold, "releasing", now);
+      // Long enough for others to have a go, growing with every time it failed here.
+      local.retryAt =
+        now + Math.min(600_000, 1_000 * 2 ** Math.min(local.failures, 20)) * (0.5 + 0.5 * this.random());
+    }
+  }
+
+  #pumpOpens(now: number): void {
+    for (const next of this.opens.start()) {
+      const local = this.#local(next.key);
+      if (next.what === "prepare") {
+        local.data = "preparing";
+        local.progress = 0;
+        this.emit({ kind: "prepare", replica: next.key, delayMs: this.random() * this.terms.openJitterMs });
+      } else {
+        const hold = local.hold;
+        if (!hold || hold.phase !== "waiting" || local.data !== "prepared" || local.shard !== "none") {
+          this.opens.done(next.key);
+          this.#dirty.add(next.key);
+          continue;
+        }
+        this.phase(hold, "activating", now);
+        this.emit({ kind: "activate", replica: next.key, epoch: hold.epoch, fence: hold.fence });
+      }
+    }
+  }
+
+  #pause(tries: number): number {
+    return Math.min(2_000, 25 * 2 ** Math.min(tries, 10)) * (0.5 + 0.5 * this.random());
+  }
+
+  #local(key: ReplicaKey): Local {
+    let local = this.#locals.get(key);
+    if (!local) {
+      local = newLocal(key);
+      this.#locals.set(key, local);
+      this.#dirty.add(key);
+    }
+    return local;
+  }
+
+  #touchAll(): void {
+    for (const key of this.#locals.keys()) this.#dirty.add(key);
+  }
+
+  #touchShard(replicaOrShardPrefix: string): void {
+    const { service, shard } = parseReplicaKey(replicaOrShardPrefix);
+    const replicas = this.#plans.get(service)?.parameters.replicas ?? 1;
+    for (let r = 0; r < replicas; r++) this.touch(`${shardKey(service, shard)}/${r}`);
+  }
+}
+
+function isMoving(phase: Hold["phase"]): boolean {
+  return phase === "draining" || phase === "moving" || phase === "unsure";
+}

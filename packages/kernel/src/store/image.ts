@@ -1,0 +1,127 @@
+import type { Change, Entry, RangePage, Revision } from "./contract.ts";
+
+/** A key that changed: its entry now (absent when deleted) and what was known before. */
+export interface ImageChange {
+  readonly key: string;
+  readonly entry: Entry | undefined;
+  readonly before: Entry | undefined;
+  /** The store said that a session's end deleted it. */
+  readonly expired: boolean;
+}
+
+/**
+ * A copy of everything under one prefix. It is fed by listings, by watch batches and by the node's own commits, in whatever order these
+ * arrive: a change counts only when its revision is higher than the known one, so the copy never goes back in time.
+ * It is pure; `Mirror` in the runtime keeps it fed.
+ */
+export class StoreImage {
+  readonly #entries = new Map<string, Entry>();
+  /** Revisions of deletions that a slower source might contradict. Forgotten once the watch has passed them. */
+  readonly #deleted = new Map<string, Revision>();
+  #revision: Revision = 0;
+  #incarnation: string | undefined;
+
+  /** Every change up to here has been seen. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  /** The incarnation the entries belong to; undefined before the first listing. */
+  get incarnation(): string | undefined {
+    return this.#incarnation;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#entries.get(key);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  entries(): IterableIterator<Entry> {
+    return this.#entries.values();
+  }
+
+  /** One batch of a watch. */
+  apply(revision: Revision, changes: readonly Change[]): ImageChange[] {
+    const out: ImageChange[] = [];
+    for (const change of changes) {
+      if (change.kind === "put") this.#put(change.entry, out);
+      else this.#delete(change.key, change.revision, change.expired === true, out);
+    }
+    if (revision > this.#revision) this.#revision = revision;
+    if (this.#deleted.size > 0) {
+      for (const [key, at] of this.#deleted) if (at <= this.#revision) this.#deleted.delete(key);
+    }
+    return out;
+  }
+
+  /** What one of our own commits wrote: known at once, without waiting for the watch. */
+  learn(revision: Revision, changes: readonly Change[]): ImageChange[] {
+    const out: ImageChange[] = [];
+    for (const change of changes) {
+      if (change.kind === "put") this.#put(change.entry, out);
+      else {
+        if (revision > this.#revision) this.#deleted.set(change.key, revision);
+        this.#delete(change.key, change.revision, false, out);
+      }
+    }
+    return out;
+  }
+
+  /**
+   * A whole listing, page by page as it came. Keys that it lacks are gone, unless we know of a write later than the first page.
+   * A listing of another incarnation, or one that is older than what we have seen (`fallen`), replaces everything.
+   */
+  relist(pages: readonly RangePage[]): { changes: ImageChange[]; fallen: boolean; drift: number } {
+    const first = pages[0];
+    if (!first) throw new Error("a listing has at least one page");
+    const fallen = this.#incarnation === first.incarnation && first.revision < this.#revision;
+    const replaced = fallen || this.#incarnation !== first.incarnation;
+    const out: ImageChange[] = [];
+    const listed = new Set<string>();
+    let drift = 0;
+    if (replaced) {
+      this.#deleted.clear();
+      this.#incarnation = first.incarnation;
+    }
+    for (const page of pages) {
+      for (const entry of page.entries) {
+        listed.add(entry.key);
+        const before = this.#entries.get(entry.key);
+        if (replaced) {
+          this.#entries.set(entry.key, entry);
+          if (!before || before.revision !== entry.revision || before.value !== entry.value)
+            out.push({ key: entry.key, entry, before, expired: false });
+        } else {
+          const length = out.length;
+          this.#put(entry, out);
+          if (out.length > length && entry.revision <= this.#revision) drift++;
+        }
+      }
+    }
+    for (const [key, entry] of this.#entries) {
+      if (listed.has(key) || (!replaced && entry.revision > first.revision)) continue;
+      this.#entries.delete(key);
+      out.push({ key, entry: undefined, before: entry, expired: false });
+    }
+    if (replaced || first.revision > this.#revision) this.#revision = first.revision;
+    return { changes: out, fallen, drift };
+  }
+
+  #put(entry: Entry, out: ImageChange[]): void {
+    const before = this.#entries.get(entry.key);
+    if (before && before.revision >= entry.revision) return;
+    if ((this.#deleted.get(entry.key) ?? 0) > entry.revision) return;
+    this.#entries.set(entry.key, entry);
+    out.push({ key: entry.key, entry, before, expired: false });
+  }
+
+  #delete(key: string, revision: Revision, expired: boolean, out: ImageChange[]): void {
+    const before = this.#entries.get(key);
+    if (!before || before.revision >= revision) return;
+    this.#entries.delete(key);
+    out.push({ key, entry: undefined, before, expired });
+  }
+}
