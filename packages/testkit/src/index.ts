@@ -1,2 +1,2 @@
 /** A test fleet, wrappers that disturb any port call, and the contract suites. */
-export {};
+export { ManualClock } from "./manual-clock.ts";
