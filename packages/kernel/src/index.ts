@@ -27,3 +27,7 @@ export * from "./lifecycle/local.ts";
 export * from "./lifecycle/host-actions.ts";
 export * from "./lifecycle/host-machine.ts";
 export { quarantineReason } from "./lifecycle/granting.ts";
+export * from "./placement/hash.ts";
+export * from "./placement/ring.ts";
+export * from "./placement/ring-options.ts";
+export * from "./placement/moves.ts";
