@@ -19,6 +19,8 @@ export interface ViewMember {
 
 /** What all nodes of a service must agree on; travels in the view. */
 export interface ServiceParameters {
+  /** Rises when a newer declaration of the service shall replace the parameters that stand in the view; 0 when left out. */
+  readonly revision?: number;
   /** Shard ids are "0" … "shards − 1", unless `shardIds` lists them. */
   readonly shards: number;
   readonly shardIds?: readonly string[];
