@@ -1,2 +1,8 @@
+export { SystemClock, formatWall, systemRandom } from "./clock/system.ts";
+export * from "./errors.ts";
+export * from "./mirror/mirror.ts";
+export * from "./commits/committer.ts";
+export * from "./service/service.ts";
+export * from "./node/node.ts";
+export * from "./node/options.ts";
 /** Drivers that carry the kernel's decisions out: host, manager, router. */
-export {};

@@ -35,6 +35,8 @@ export type NodeReply =
 export interface Hint {
   readonly node: string;
   readonly address: string;
+  /** Which replica to ask for there, when it is not the one that was asked for: writes go to the primary. */
+  readonly replica?: number;
 }
 
 export type TransportErrorCode =

@@ -1,0 +1,169 @@
+import {
+  STORE_LIMITS,
+  StoreError,
+  type Change,
+  type Clock,
+  type Commit,
+  type CommitOutcome,
+  type CommitReport,
+  type Guard,
+  type Store,
+  type Write,
+} from "@keelson/kernel";
+import type { Mirror } from "../mirror/mirror.ts";
+
+export interface CommitterOptions {
+  readonly store: Store;
+  readonly mirror: Mirror;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+}
+
+interface Pending {
+  readonly commit: Commit;
+  /** The incarnation its guards were read from: against any other they would mean something else. */
+  readonly incarnation: string | undefined;
+  readonly report: (report: CommitReport, outcome: CommitOutcome | undefined) => void;
+}
+
+/** Batches out at once; more wait. */
+const BATCHES_MAX = 4;
+
+/**
+ * Sends commits to the store for one node. Commits that may share one (grants, contender keys) are gathered into batches below the store's limit; when a
+ * guard of one fails, it is taken out and the rest are sent again. What was written is told to the mirror before the outcome is reported, so a
+ * node always sees its own writes.
+ */
+export class Committer {
+  readonly #options: CommitterOptions;
+  #waiting: Pending[] = [];
+  #scheduled = false;
+  #out = 0;
+  #stopped = false;
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#waiting = [];
+  }
+
+  /** Sends one commit by itself. */
+  alone(
+    commit: Commit,
+    report: Pending["report"],
+    incarnation = this.#options.mirror.image.incarnation,
+  ): void {
+    void this.#send([{ commit, incarnation, report }]);
+  }
+
+  /** Sends it together with others of the same moment. */
+  together(commit: Commit, report: Pending["report"]): void {
+    this.#waiting.push({ commit, incarnation: this.#options.mirror.image.incarnation, report });
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    while (this.#waiting.length > 0 && this.#out < BATCHES_MAX && !this.#stopped) {
+      const batch: Pending[] = [];
+      let operations = 0;
+      while (this.#waiting.length > 0) {
+        const next = this.#waiting[0]!;
+        operations += next.commit.guards.length + next.commit.writes.length;
+        if (
+          batch.length > 0 &&
+          (operations > STORE_LIMITS.operationsMax || next.incarnation !== batch[0]!.incarnation)
+        )
+          break;
+        batch.push(this.#waiting.shift()!);
+      }
+      this.#out++;
+      void this.#send(batch).finally(() => {
+        this.#out--;
+        this.#pump();
+      });
+    }
+  }
+
+  async #send(batch: Pending[]): Promise<void> {
+    let left = batch;
+    while (left.length > 0) {
+      const outcome = await this.#commit(merge(left), left[0]!.incarnation);
+      if (this.#stopped) return;
+      if (outcome === "unknown" || outcome === "unavailable") {
+        for (const one of left) one.report(outcome, undefined);
+        return;
+      }
+      const { mirror } = this.#options;
+      if (outcome.incarnation !== mirror.image.incarnation) mirror.distrust();
+      else mirror.notice(outcome.revision);
+      if (outcome.kind === "committed") {
+        mirror.learn(
+          outcome.revision,
+          left.flatMap((one) => one.commit.writes.map((write) => asChange(write, outcome.revision))),
+        );
+        for (const one of left) one.report("committed", outcome);
+        return;
+      }
+      const all = left.length === 1 || outcome.kind === "incarnation";
+      const failing = new Set(
+        all ? left : left.filter((one) => fails(one.commit, outcome.failed, outcome.gone)),
+      );
+      for (const one of failing) one.report("conflict", outcome);
+      left = left.filter((one) => !failing.has(one));
+      if (failing.size === 0) {
+        // The store did not say which guard failed: there is no choice but one by one.
+        for (const one of left) this.alone(one.commit, one.report, one.incarnation);
+        return;
+      }
+    }
+  }
+
+  async #commit(
+    commit: Commit,
+    incarnation: string | undefined,
+  ): Promise<CommitOutcome | "unknown" | "unavailable"> {
+    const { store, timeoutMs } = this.#options;
+    if (incarnation === undefined) return "unavailable";
+    try {
+      return await store.commit(commit, { incarnation, timeoutMs });
+    } catch (error) {
+      if (error instanceof StoreError && error.code !== "STORE_REJECTED") {
+        return error.code === "STORE_UNKNOWN" ? "unknown" : "unavailable";
+      }
+      throw error;
+    }
+  }
+}
+
+function merge(batch: readonly Pending[]): Commit {
+  if (batch.length === 1) return batch[0]!.commit;
+  const guards = new Map<string, Guard>();
+  const writes: Write[] = [];
+  for (const { commit } of batch) {
+    for (const guard of commit.guards) guards.set(`${guard.key} ${guard.revision}`, guard);
+    writes.push(...commit.writes);
+  }
+  return { guards: [...guards.values()], writes };
+}
+
+function fails(commit: Commit, failed: readonly string[], gone: readonly string[]): boolean {
+  return (
+    commit.guards.some((guard) => failed.includes(guard.key)) ||
+    commit.writes.some(
+      (write) => write.kind === "put" && write.session !== undefined && gone.includes(write.session),
+    )
+  );
+}
+
+function asChange(write: Write, revision: number): Change {
+  if (write.kind === "delete") return { kind: "delete", key: write.key, revision };
+  return { kind: "put", entry: { key: write.key, value: write.value, revision, session: write.session } };
+}

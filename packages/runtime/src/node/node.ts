@@ -1,0 +1,469 @@
+import {
+  ALL_RULES,
+  DecisionLog,
+  Election,
+  EraMachine,
+  HostMachine,
+  Keys,
+  SessionMachine,
+  parseReplicaKey,
+  protocolController,
+  terms as allTerms,
+  type AbortSignalLike,
+  type Contender,
+  type Controller,
+  type Decision,
+  type DecisionKind,
+  type Epoch,
+  type HeldSession,
+  type HostAction,
+  type ImageChange,
+  type Known,
+  type ManagerRecord,
+  type Member,
+  type NodeReply,
+  type NodeRequest,
+  type Primary,
+  type ReplicaKey,
+  type Tenure,
+  type Terms,
+  type Timer,
+  type Trouble,
+  type View,
+} from "@keelson/kernel";
+import { Committer } from "../commits/committer.ts";
+import { KeelsonError } from "../errors.ts";
+import { Host } from "../host/host.ts";
+import { Requests } from "../host/requests.ts";
+import { Manager } from "../manager/manager.ts";
+import { Mirror } from "../mirror/mirror.ts";
+import type { ServiceDefinition } from "../service/service.ts";
+import { Eras } from "./eras.ts";
+import { Membership } from "./membership.ts";
+import { nodeOptionsProblem, type NodeOptions, type NodePorts } from "./options.ts";
+import { Sessions } from "./sessions.ts";
+import { Views } from "./views.ts";
+
+/** However quiet it is, everything is looked at this often. */
+const LOOK_MS = 1_000;
+
+const CONTROLLERS: readonly Controller[] = [protocolController];
+
+/**
+ * One node: keeps its sessions, follows the store, holds what the plan gives it, and answers requests for it. Everything it decides is decided by the kernel's machines;
+ * this class feeds them from one copy of the store and carries their wishes out, in one loop that runs when something happened or a machine
+ * asked to be woken.
+ */
+export class KeelsonNode {
+  readonly keys: Keys;
+  readonly terms: Terms;
+  readonly boot: string;
+  readonly mirror: Mirror;
+  readonly decisions = new DecisionLog();
+
+  readonly #options: NodeOptions;
+  readonly #ports: NodePorts;
+  readonly #committer: Committer;
+  readonly #sessions: Sessions;
+  readonly #eras: Eras;
+  readonly #membership: Membership;
+  readonly #views: Views;
+  readonly #host: Host;
+  readonly #requests: Requests;
+  readonly #election: Election;
+  readonly #manager: Manager;
+  #timer: Timer | undefined;
+  #timerAt = Infinity;
+  #scheduled = false;
+  #state: "new" | "running" | "leaving" | "stopped" = "new";
+  #fatal: KeelsonError | undefined;
+  #waiting: { done: () => boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
+  #rememberedSessions = "";
+
+  constructor(options: NodeOptions, ports: NodePorts) {
+    const problem = nodeOptionsProblem(options);
+    if (problem) throw new KeelsonError("BAD_CONFIG", problem);
+    this.#options = options;
+    this.#ports = ports;
+    const { clock, store, random } = ports;
+    const { node, address } = options;
+    const rules = options.rules ?? ALL_RULES;
+    this.keys = new Keys(options.fleet);
+    this.terms = allTerms(options.terms);
+    this.boot = randomId(random);
+    const { keys, terms } = this;
+    const changed = () => this.#soon();
+    this.mirror = new Mirror({
+      store,
+      clock,
+      random,
+      prefix: keys.prefix,
+      canary: keys.era,
+      timeoutMs: terms.commitTimeoutMs,
+      relistMs: terms.relistMs,
+    });
+    const { mirror } = this;
+    this.#committer = new Committer({ store, mirror, clock, timeoutMs: terms.commitTimeoutMs });
+    const committer = this.#committer;
+    this.#sessions = new Sessions(new SessionMachine(terms, rules), {
+      store,
+      clock,
+      mirror,
+      terms,
+      changed: (lost) => this.#sessionsChanged(lost),
+    });
+    this.#eras = new Eras(new EraMachine(rules, terms.ttlMsMax, ports.memory?.load()?.era ?? 0), {
+      clock,
+      keys,
+      mirror,
+      committer,
+      node,
+      terms,
+      rules,
+      source: ports.eras,
+      changed: (reason) => {
+        this.#decide("era", reason);
+        changed();
+      },
+    });
+    const services = new Map(options.services.map((service) => [service.name, service]));
+    this.#membership = new Membership(
+      {
+        v: 1,
+        node,
+        boot: this.boot,
+        address,
+        zone: options.zone ?? "",
+        labels: options.labels ?? {},
+        capabilities: options.capabilities ?? [],
+        version: options.version ?? "0.0.0",
+        protocol: options.protocol ?? { min: 1, max: 1 },
+        capacity: options.capacity ?? 1,
+        startedAt: clock.wall(),
+        services: [...services.keys()],
+      },
+      { clock, keys, mirror, committer, terms, changed, fatal: (error) => this.#die(error) },
+    );
+    this.#views = new Views(services.values(), {
+      node,
+      clock,
+      keys,
+      committer,
+      terms,
+      rules,
+      changed,
+      planned: (service, plan) => this.#host.machine.setPlan(service, plan, clock.now()),
+      decided: (kind, reason) => this.#decide(kind, reason),
+    });
+    const machine = new HostMachine({
+      self: { node, boot: this.boot, address },
+      keys,
+      terms,
+      rules,
+      random,
+      wall: () => clock.wall(),
+      services: new Map([...services].map(([name, s]) => [name, hosted(s)])),
+    });
+    this.#host = new Host(machine, services, {
+      clock,
+      committer,
+      soon: changed,
+      decided: (action) => this.#decided(action),
+      revoke: (session) => void this.#sessions.revoke(session),
+    });
+    this.#requests = new Requests(this.#host, clock);
+    this.#election = new Election(keys, node, random);
+    this.#manager = new Manager({
+      clock,
+      keys,
+      mirror,
+      committer,
+      changed,
+      election: this.#election,
+      controllers: [...CONTROLLERS, ...(options.controllers ?? [])],
+      decided: (reason) => this.#decide("manager", reason),
+    });
+    mirror.subscribe({
+      changed: (changes) => this.#imageChanged(changes),
+      listed: (fallen) => this.#listed(fallen),
+    });
+  }
+
+  /** Joins the fleet. Resolves once the node is a member; rejects when it never can be, and says why. */
+  async start(): Promise<void> {
+    if (this.#state !== "new")
+      throw new KeelsonError("NOT_STARTED", "a node is started once; make a new one");
+    this.#state = "running";
+    // What a dead process of this node left behind, on this machine: its sessions are ours to end.
+    for (const session of this.#ports.memory?.load()?.sessions ?? []) void this.#sessions.revoke(session);
+    this.mirror.start();
+    await this.#until(() => this.#membership.joined(this.#sessions.machine.membership));
+  }
+
+  /** Leaves gracefully: membership first, so that successors get ready; then everything is handed over; then the session ends. */
+  async leave(): Promise<void> {
+    if (this.#state === "stopped") return;
+    if (this.#state === "running") {
+      this.#state = "leaving";
+      this.#decide("leaving", "asked to leave");
+      this.#manager.resign(this.#sessions.liveness);
+      this.#sessions.act(this.#sessions.machine.leave());
+      this.#host.machine.leave(this.#ports.clock.now());
+      this.#soon();
+    }
+    await this.#until(() => this.#host.machine.idle());
+    const last = this.#sessions.machine.stop();
+    this.#stop();
+    for (const action of last) if (action.kind === "revoke") await this.#sessions.revoke(action.session);
+    this.#ports.memory?.save({ era: this.#eras.machine.remembered, sessions: [] });
+  }
+
+  /** Drops everything on the spot, as a crash would. Its sessions expire by themselves. */
+  abandon(): void {
+    this.#host.abandon();
+    this.#sessions.abandon();
+    this.#stop();
+  }
+
+  /** A request from another node, a gateway or a client. Never touches the store. */
+  handle(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeReply> {
+    if (this.#state === "stopped") return Promise.resolve({ kind: "not-owner" });
+    return this.#requests.handle(request, signal);
+  }
+
+  /** Would a request for this replica be admitted right now? */
+  check(replica: ReplicaKey): boolean {
+    return this.#state !== "stopped" && this.#requests.check(replica);
+  }
+
+  /** Would a write be admitted by this replica as its shard's primary right now? */
+  checkWrite(replica: ReplicaKey): boolean {
+    return this.#state !== "stopped" && this.#requests.checkWrite(replica);
+  }
+
+  *held(): Iterable<{ replica: ReplicaKey; epoch: Epoch; phase: string }> {
+    for (const { key, hold } of this.#host.machine.locals())
+      if (hold) yield { replica: key, epoch: hold.epoch, phase: hold.phase };
+  }
+
+  /** Changes what the member key says of this node, e.g. its capacity. */
+  update(change: Parameters<Membership["update"]>[0]): void {
+    this.#membership.update(change);
+  }
+
+  get manages(): boolean {
+    return this.#election.elected(this.#sessions.liveness, this.#ports.clock.now()) !== undefined;
+  }
+
+  get host(): HostMachine {
+    return this.#host.machine;
+  }
+
+  get views(): Views {
+    return this.#views;
+  }
+
+  get inflight(): number {
+    return this.#requests.inflight;
+  }
+
+  #listed(fallen: boolean): void {
+    this.#eras.observe(fallen);
+    this.#soon();
+  }
+
+  #imageChanged(changes: readonly ImageChange[]): void {
+    const now = this.#ports.clock.now();
+    for (const change of changes) {
+      const parsed = this.keys.parse(change.key);
+      if (!parsed) continue;
+      this.#manager.noticed(parsed.kind);
+      this.#feed(parsed.kind, parsed.rest, change, now);
+    }
+    this.#soon();
+  }
+
+  #feed(kind: string, rest: string, change: ImageChange, now: number): void {
+    const { entry } = change;
+    const machine = this.#host.machine;
+    switch (kind) {
+      case "fleet":
+        if (rest === "era") this.#eras.observe(false);
+        if (rest === "manager") this.#election.observe(known<ManagerRecord>(change));
+        return;
+      case "member":
+        machine.setMember(rest, entry !== undefined);
+        this.#views.setMember(rest, known<Member>(change)?.value, entry?.revision ?? 0);
+        return;
+      case "view":
+        this.#views.setView(rest, known<View>(change)?.value, entry?.revision ?? 0);
+        return;
+      case "tenure":
+        if ((entry === undefined) !== (change.before === undefined))
+          this.#views.countHeld(parseReplicaKey(rest).service, entry ? 1 : -1);
+        machine.setTenure(rest, known<Tenure>(change), change.expired, now);
+        return;
+      case "contender": {
+        const slash = rest.lastIndexOf("/");
+        machine.setContender(rest.slice(0, slash), rest.slice(slash + 1), known<Contender>(change), now);
+        return;
+      }
+      case "primary":
+        machine.setPrimary(rest, known<Primary>(change), now);
+        return;
+      case "trouble":
+        machine.setTrouble(rest, known<Trouble>(change), now);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #sessionsChanged(lost: readonly HeldSession[]): void {
+    for (const session of lost) this.#decide("session", `the ${session.role} session ${session.id} is gone`);
+    this.#soon();
+  }
+
+  /** Runs the loop once more, after whatever is going on now. */
+  #soon(): void {
+    if (this.#scheduled || this.#state === "stopped") return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#loop();
+    });
+  }
+
+  #loop(): void {
+    if (this.#state === "stopped" || this.#state === "new") return;
+    const machine = this.#host.machine;
+    const eras = this.#eras.machine;
+    const sessions = this.#sessions;
+    const leaving = this.#state === "leaving";
+    this.#eras.tick();
+    if (eras.current !== undefined) sessions.act(sessions.machine.setEra(eras.current));
+    sessions.tick();
+    const { open } = eras;
+    const { liveness } = sessions;
+    const { membership } = sessions.machine;
+    if (!leaving || membership) this.#membership.tick(liveness, membership, open);
+    this.#views.tick(open, liveness !== undefined && this.mirror.live);
+    this.#manager.tick(liveness, open, leaving);
+    machine.setEra(open);
+    machine.setSession(liveness);
+    this.#host.step();
+    this.#remember();
+    this.#settle();
+    this.#arm();
+  }
+
+  /** Sets the one timer: the earliest time any machine asked for, and a regular look in any case. */
+  #arm(): void {
+    if (this.#state === "stopped") return;
+    const now = this.#ports.clock.now();
+    let next = now + LOOK_MS;
+    for (const at of [
+      this.#sessions.machine.wakeAt(),
+      this.#eras.machine.wakeAt(),
+      this.#membership.wakeAt(),
+      this.#views.wakeAt(),
+      this.#manager.wakeAt(),
+      this.#host.machine.wakeAt() ?? Infinity,
+    ]) {
+      // One that is due has just had its turn: it waits for something to happen.
+      if (at > now && at < next) next = at;
+    }
+    if (next >= this.#timerAt) return;
+    this.#timer?.cancel();
+    this.#timerAt = next;
+    this.#timer = this.#ports.clock.after(next - now, () => this.#wake());
+  }
+
+  #wake(): void {
+    this.#timerAt = Infinity;
+    this.#loop();
+  }
+
+  #remember(): void {
+    const { memory } = this.#ports;
+    if (!memory) return;
+    const sessions = [this.#sessions.machine.liveness, this.#sessions.machine.membership].flatMap((s) =>
+      s && s.id !== "" ? [s.id] : [],
+    );
+    const era = this.#eras.machine.remembered;
+    const text = `${era} ${sessions.join(" ")}`;
+    if (text === this.#rememberedSessions) return;
+    this.#rememberedSessions = text;
+    memory.save({ era, sessions });
+  }
+
+  #until(done: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ done, resolve, reject });
+      this.#soon();
+    });
+  }
+
+  #settle(): void {
+    if (this.#waiting.length === 0) return;
+    const ready = this.#waiting.filter((waiter) => this.#fatal !== undefined || waiter.done());
+    if (ready.length === 0) return;
+    this.#waiting = this.#waiting.filter((waiter) => !ready.includes(waiter));
+    for (const waiter of ready) {
+      if (this.#fatal) waiter.reject(this.#fatal);
+      else waiter.resolve();
+    }
+  }
+
+  #die(error: KeelsonError): void {
+    this.#fatal ??= error;
+    this.#sessions.act(this.#sessions.machine.stop());
+    this.#settle();
+    this.#options.onFatal?.(error);
+    this.abandon();
+  }
+
+  #stop(): void {
+    this.#state = "stopped";
+    this.mirror.stop();
+    this.#committer.stop();
+    this.#manager.stop();
+    this.#timer?.cancel();
+  }
+
+  #decided(action: HostAction & { kind: "decided" }): void {
+    this.#decide(action.decision, action.reason, action.replica, action.epoch);
+  }
+
+  #decide(kind: DecisionKind, reason: string, replica?: ReplicaKey, epoch?: Epoch): void {
+    const decision: Decision = {
+      at: this.#ports.clock.wall(),
+      node: this.#options.node,
+      kind,
+      reason,
+      ...(replica === undefined ? {} : { replica }),
+      ...(epoch === undefined ? {} : { epoch }),
+    };
+    this.decisions.add(decision);
+    this.#options.onDecision?.(decision);
+  }
+}
+
+function hosted(service: ServiceDefinition): { builds: boolean; primary: boolean } {
+  return {
+    builds: service.prepare !== undefined,
+    primary: service.parameters.primary === true && service.parameters.replicas > 1,
+  };
+}
+
+function known<T>(change: ImageChange): Known<T> | undefined {
+  return change.entry && { value: JSON.parse(change.entry.value) as T, revision: change.entry.revision };
+}
+
+function randomId(random: () => number): string {
+  const part = () =>
+    Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0");
+  return part() + part();
+}

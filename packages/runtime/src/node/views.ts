@@ -1,0 +1,150 @@
+import {
+  ViewMachine,
+  type Clock,
+  type Keys,
+  type Member,
+  type MemberEntry,
+  type OpenEra,
+  type Plan,
+  type Rules,
+  type Terms,
+  type View,
+  type ViewEntry,
+} from "@keelson/kernel";
+import type { Committer } from "../commits/committer.ts";
+import type { ServiceDefinition } from "../service/service.ts";
+
+export interface ViewPorts {
+  readonly node: string;
+  readonly clock: Clock;
+  readonly keys: Keys;
+  readonly committer: Committer;
+  readonly terms: Terms;
+  readonly rules: Rules;
+  readonly planned: (service: string, plan: Plan) => void;
+  readonly decided: (kind: "view" | "refused", reason: string) => void;
+  readonly changed: () => void;
+}
+
+interface ServiceViews {
+  readonly definition: ServiceDefinition;
+  readonly machine: ViewMachine;
+  current: ViewEntry | undefined;
+  wakeAt: number;
+  busy: boolean;
+  held: number;
+  told: string | undefined;
+}
+
+/** Keeps each service's view in step with the members, and computes the plan from every new view. */
+export class Views {
+  readonly #ports: ViewPorts;
+  readonly #services = new Map<string, ServiceViews>();
+  readonly #members = new Map<string, MemberEntry>();
+
+  constructor(services: Iterable<ServiceDefinition>, ports: ViewPorts) {
+    this.#ports = ports;
+    for (const definition of services) {
+      const stabilisationMs = definition.stabilisationMs ?? 0;
+      const declaration = {
+        service: definition.name,
+        parameters: definition.parameters,
+        algorithm: definition.placement.algorithm,
+        stabilisationMs,
+        stabilisationMaxMs: 3 * stabilisationMs,
+      };
+      const { node, keys, terms, rules } = ports;
+      this.#services.set(definition.name, {
+        definition,
+        machine: new ViewMachine({ node, keys, terms, rules, declaration }),
+        current: undefined,
+        wakeAt: -Infinity,
+        busy: false,
+        held: 0,
+        told: undefined,
+      });
+    }
+  }
+
+  view(service: string): View | undefined {
+    return this.#services.get(service)?.current?.view;
+  }
+
+  members(): Iterable<MemberEntry> {
+    return this.#members.values();
+  }
+
+  setMember(node: string, member: Member | undefined, revision: number): void {
+    if (member) this.#members.set(node, { member, revision });
+    else this.#members.delete(node);
+    this.#look();
+  }
+
+  setView(service: string, view: View | undefined, revision: number): void {
+    const state = this.#services.get(service);
+    if (!state) return;
+    state.current = view && { view, revision };
+    state.wakeAt = -Infinity;
+    if (!view) return;
+    const { placement } = state.definition;
+    if (view.algorithm === placement.algorithm) this.#ports.planned(service, placement.plan(view));
+    else
+      this.#ports.decided(
+        "refused",
+        `the view of ${service} needs placement ${view.algorithm}, this node knows ${placement.algorithm}: upgrade it`,
+      );
+  }
+
+  /** A replica of the service got or lost its holder. */
+  countHeld(service: string, change: 1 | -1): void {
+    const state = this.#services.get(service);
+    if (state) state.held += change;
+  }
+
+  tick(era: OpenEra | undefined, mayPropose: boolean): void {
+    const now = this.#ports.clock.now();
+    if (!era || !mayPropose) return;
+    for (const state of this.#services.values())
+      if (!state.busy && now >= state.wakeAt) this.#decide(state, era, now);
+  }
+
+  wakeAt(): number {
+    let at = Infinity;
+    for (const state of this.#services.values()) if (!state.busy) at = Math.min(at, state.wakeAt);
+    return at;
+  }
+
+  #decide(state: ServiceViews, era: OpenEra, now: number): void {
+    const { keys, committer, decided, changed } = this.#ports;
+    const { name, parameters } = state.definition;
+    const wanted = state.current ? state.current.view.parameters : parameters;
+    const unheld = state.held < (wanted.shardIds?.length ?? wanted.shards) * wanted.replicas;
+    const decision = state.machine.decide(
+      { current: state.current, members: this.#members.values(), unheld },
+      now,
+    );
+    state.wakeAt = decision.wakeAt ?? Infinity;
+    if (decision.mismatch !== state.told) {
+      state.told = decision.mismatch;
+      if (decision.mismatch !== undefined) decided("refused", decision.mismatch);
+    }
+    const proposal = decision.proposal;
+    if (!proposal) return;
+    state.busy = true;
+    committer.alone(
+      {
+        guards: [...proposal.guards, { key: keys.era, revision: era.revision }],
+        writes: [{ kind: "put", key: keys.view(name), value: JSON.stringify(proposal.view) }],
+      },
+      (report) => {
+        state.busy = false;
+        if (report === "committed") decided("view", `${name} ${proposal.view.n}: ${proposal.reason}`);
+        changed();
+      },
+    );
+  }
+
+  #look(): void {
+    for (const state of this.#services.values()) state.wakeAt = -Infinity;
+  }
+}

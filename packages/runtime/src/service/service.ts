@@ -1,0 +1,37 @@
+import { nameProblem, type Placement, type ServiceParameters, type ShardHandler } from "@keelson/kernel";
+import { KeelsonError } from "../errors.ts";
+
+/** One kind of data plane, as a node runs it: its shards, where they go, and how one is opened. */
+export interface ServiceDefinition extends ShardHandler {
+  readonly name: string;
+  readonly parameters: ServiceParameters;
+  readonly placement: Placement;
+  /** How long a join waits for others before shards move; losses never wait. */
+  readonly stabilisationMs?: number;
+}
+
+/** Checks a declaration and returns it. The front door for the user's own service. */
+export function defineService(definition: ServiceDefinition): ServiceDefinition {
+  const problem = serviceProblem(definition);
+  if (problem) throw new KeelsonError("BAD_SERVICE", problem);
+  return definition;
+}
+
+function serviceProblem(definition: ServiceDefinition): string | undefined {
+  const { name, parameters } = definition;
+  const bad = nameProblem("service name", name);
+  if (bad) return bad;
+  if (!definition.open && !definition.prepare)
+    return `service ${name} has neither open nor prepare: give it one of them`;
+  if (definition.open && definition.prepare)
+    return `service ${name} has both open and prepare: give it one of them`;
+  const shards = parameters.shardIds?.length ?? parameters.shards;
+  if (!Number.isInteger(shards) || shards < 1 || shards > 1_000_000)
+    return `service ${name} needs 1 to 1,000,000 shards, not ${shards}`;
+  if (parameters.shardIds && new Set(parameters.shardIds).size !== parameters.shardIds.length)
+    return `service ${name} names a shard twice`;
+  if (!Number.isInteger(parameters.replicas) || parameters.replicas < 1 || parameters.replicas > 9) {
+    return `service ${name} needs 1 to 9 replicas, not ${parameters.replicas}`;
+  }
+  return undefined;
+}
