@@ -11,10 +11,12 @@ export type WireFailureCode =
   | "BAD_REQUEST"
   /** No handler has that name. */
   | "NO_METHOD"
-  /** The handler threw something that is not a WireFailure, or answered with what cannot be encoded. */
+  /** The handler threw something that is not a WireFailure. */
   | "INTERNAL"
   /** A body, or an answer, is longer than a frame may be. */
   | "TOO_LARGE"
+  /** A body, or an answer, is not plain data, or is nested too deep. */
+  | "UNENCODABLE"
   /** The caller's own signal was aborted. */
   | "CANCELLED"
   /** A stream's reader fell behind its buffer. Subscribe again. */

@@ -8,3 +8,6 @@ export type { Incoming, Peer } from "./server/incoming.ts";
 export type { OutgoingStream } from "./server/outgoing-stream.ts";
 export { WireClient, type CallOptions, type StreamOptions, type WireClientOptions } from "./client/client.ts";
 export type { StreamHandle, StreamSink } from "./client/incoming-stream.ts";
+export { WirePool, type WirePoolOptions } from "./client/pool.ts";
+export { serveNode } from "./node/serve-node.ts";
+export { WireTransport } from "./node/transport.ts";

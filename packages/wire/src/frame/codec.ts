@@ -17,7 +17,7 @@ const packr = new Packr({ useRecords: false, variableMapSize: true });
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffers: true });
 const range = { start: 0, end: 0 };
 
-/** The frame with its length in front. Throws WireFailure TOO_LARGE or BAD_REQUEST (a body that is no plain data). */
+/** The frame with its length in front. Throws WireFailure TOO_LARGE or UNENCODABLE. */
 export function encodeFrame(frame: Frame, bytesMax: number): Buffer {
   if (frame.kind === KIND.request || frame.kind === KIND.open) {
     if (frame.method.length > METHOD_CHARS_MAX || (frame.trace?.length ?? 0) > TEXT_CHARS_MAX) {
@@ -35,7 +35,7 @@ export function encodeValue(value: unknown, bytesMax: number): Buffer {
   try {
     bytes = packr.pack(value, RESERVE_START_SPACE + LENGTH_BYTES);
   } catch (error) {
-    throw new WireFailure("BAD_REQUEST", "the body cannot be encoded: it must be plain data", {
+    throw new WireFailure("UNENCODABLE", "the body cannot be encoded: it must be plain data", {
       cause: error,
     });
   }
@@ -156,7 +156,7 @@ function checkOutgoing(bytes: Buffer): void {
   try {
     scan(bytes, LENGTH_BYTES, bytes.length);
   } catch (error) {
-    throw new WireFailure("BAD_REQUEST", `the body cannot be sent: ${(error as Error).message}`, {
+    throw new WireFailure("UNENCODABLE", `the body cannot be sent: ${(error as Error).message}`, {
       cause: error,
     });
   }

@@ -49,12 +49,11 @@ export class Link {
     this.#limits = limits;
     this.#clock = clock;
     this.#events = events;
-    this.#outbox = new Outbox(socket);
+    this.#outbox = new Outbox(socket, () => this.#drained());
     this.#openedAt = clock.now();
     this.#heartbeat = new Heartbeat(limits, this.#openedAt);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#received(chunk));
-    socket.on("drain", () => this.#drained());
     socket.on("error", (error: NodeJS.ErrnoException) => {
       // An attempt at several addresses of one name fails with an error that has a code and no message.
       this.#finish(error.message === "" ? new Error(error.code ?? error.name, { cause: error }) : error);
@@ -184,10 +183,15 @@ export class Link {
     }
     const frame = decodeFrame(bytes, start, end);
     if (frame === undefined) return;
-    if (frame.kind === KIND.ping) this.sendFrame({ kind: KIND.pong, nonce: frame.nonce });
+    if (frame.kind === KIND.ping) this.#answer(frame.nonce);
     else if (frame.kind === KIND.pong) this.#events.pong();
     else this.#events.frame(frame, end - start);
   };
+
+  /** Not while much is queued: those bytes say that we are here, and a peer that only pings must not fill our memory. */
+  #answer(nonce: number): void {
+    if (this.queuedBytes < this.#limits.sendBufferBytesHigh) this.sendFrame({ kind: KIND.pong, nonce });
+  }
 
   #drained(): void {
     if (this.#pausedAt !== undefined) {

@@ -12,12 +12,16 @@ const FLUSH_BYTES = 256 * 1024;
 
 export class Outbox {
   readonly #socket: Socket;
+  readonly #taken: () => void;
   #frames: Buffer[] = [];
   #bytes = 0;
   #scheduled = false;
 
-  constructor(socket: Socket) {
+  /** `taken` is called when the socket has taken what was written, whether at once or after a while. */
+  constructor(socket: Socket, taken: () => void) {
     this.#socket = socket;
+    this.#taken = taken;
+    socket.on("drain", taken);
   }
 
   /** Bytes that the kernel of the machine has not taken yet. */
@@ -28,16 +32,18 @@ export class Outbox {
   push(frame: Buffer): void {
     this.#frames.push(frame);
     this.#bytes += frame.length;
-    if (this.#bytes >= FLUSH_BYTES) this.flush();
-    else if (!this.#scheduled) {
+    if (!this.#scheduled) {
       this.#scheduled = true;
-      setImmediate(this.#flushLater);
+      process.nextTick(this.#flushLater);
     }
+    if (this.#bytes >= FLUSH_BYTES) this.flush();
   }
 
+  /** The one place that tells of bytes taken at once, so that whoever pushes is never called back inside its push. */
   readonly #flushLater = (): void => {
     this.#scheduled = false;
     this.flush();
+    if (!this.#socket.writableNeedDrain) this.#taken();
   };
 
   flush(): void {

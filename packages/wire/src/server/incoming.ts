@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from "@keelson/kernel";
 import { WireFailure } from "../errors.ts";
 
 /** Who is at the other end of a connection, as it says itself. */
@@ -8,10 +9,10 @@ export interface Peer {
 }
 
 /**
- * What a handler is given: the body and what surrounds it. The AbortSignal is made when it is first asked for, because most
- * handlers of small requests never look at it and making one costs as much as decoding the frame.
+ * What a handler is given: the body and what surrounds it. It is itself the kernel's AbortSignalLike; a platform AbortSignal is made
+ * only when someone asks for one or listens, because that costs 4 µs, nearly half of what a whole call does.
  */
-export class Incoming {
+export class Incoming implements AbortSignalLike {
   readonly body: unknown;
   /** How long the caller will wait, counted from arrival. Infinity for a stream. */
   readonly timeoutMs: number;
@@ -38,6 +39,14 @@ export class Incoming {
 
   get aborted(): boolean {
     return this.#aborted !== undefined;
+  }
+
+  addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void {
+    this.signal.addEventListener(type, listener, options);
+  }
+
+  removeEventListener(type: "abort", listener: () => void): void {
+    this.#controller?.signal.removeEventListener(type, listener);
   }
 
   /** Called by the connection, not by handlers. */

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import type { NodeReply, NodeRequest } from "@keelson/kernel";
+import { WirePool } from "../client/pool.ts";
+import { realClock, seededRandom } from "../fixtures/clock.ts";
+import { LOOPBACK, rejection, Rig, sleep, until } from "../fixtures/rig.ts";
+import { serveNode } from "./serve-node.ts";
+import { WireTransport } from "./transport.ts";
+
+const rig = new Rig();
+const options = { timeoutMs: 2_000 };
+const request: NodeRequest = {
+  service: "jobs",
+  shard: "7",
+  replica: 1,
+  method: "get",
+  mode: "read",
+  body: { key: "k" },
+  timeoutMs: 1_500,
+  trace: "00-ab-01",
+};
+
+function newTransport(): { transport: WireTransport; pool: WirePool } {
+  const pool = new WirePool({ clock: realClock, random: seededRandom(1), name: "router" });
+  rig.onEnd(() => pool.close());
+  return { transport: new WireTransport(pool), pool };
+}
+
+test("a node's reply of whatever kind resolves", async () => {
+  const server = rig.server();
+  const seen: NodeRequest[] = [];
+  const replies: NodeReply[] = [
+    { kind: "ok", epoch: { era: 2, revision: 9 }, body: { v: 1 } },
+    { kind: "not-owner", hint: { node: "b", address: "10.0.0.2:1" } },
+    { kind: "error", code: "NO_KEY", message: "no such key" },
+  ];
+  serveNode(server, async (arrived) => {
+    seen.push(arrived);
+    return replies[seen.length - 1]!;
+  });
+  await server.listen(LOOPBACK);
+  const { transport } = newTransport();
+  for (const reply of replies) expect(await transport.call(server.address, request, options)).toEqual(reply);
+  expect(seen).toEqual([request, request, request]);
+});
+
+test("what wire itself answers is a reply too; only silence is an error", async () => {
+  const server = rig.server({ limits: { inflightPerConnectionMax: 1 } });
+  serveNode(server, async ({ method }) => {
+    if (method === "throw") throw new Error("bug");
+    await sleep(20);
+    return { kind: "not-owner" };
+  });
+  await server.listen(LOOPBACK);
+  const { transport } = newTransport();
+  const both = [request, request].map((each) => transport.call(server.address, each, options));
+  expect(await Promise.all(both)).toEqual([
+    { kind: "not-owner" },
+    { kind: "overloaded", reason: "1 calls in flight on this connection" },
+  ]);
+  expect(await transport.call(server.address, { ...request, method: "throw" }, options)).toEqual({
+    kind: "error",
+    code: "INTERNAL",
+    message: "Error: bug",
+  });
+  expect(await rejection(transport.call("127.0.0.1:1", request, options))).toMatchObject({
+    name: "TransportError",
+    code: "UNREACHABLE",
+  });
+});
+
+test("a request of the wrong shape is answered with BAD_REQUEST and does not reach the node", async () => {
+  const server = rig.server();
+  let reached = 0;
+  serveNode(server, async () => {
+    reached += 1;
+    return { kind: "not-owner" };
+  });
+  await server.listen(LOOPBACK);
+  const { pool } = newTransport();
+  for (const body of [null, 5, "x", {}, [], ["jobs", 7]]) {
+    expect((await rejection(pool.call(server.address, "request", body, options))).code).toBe("BAD_REQUEST");
+  }
+  expect(reached).toBe(0);
+});
+
+test("the node hears when the caller no longer waits", async () => {
+  const server = rig.server();
+  let heard = 0;
+  serveNode(server, async (_, signal) => {
+    expect(signal.aborted).toBe(false);
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    if (signal.aborted) heard += 1;
+    return { kind: "not-owner" };
+  });
+  await server.listen(LOOPBACK);
+  const { transport } = newTransport();
+  expect((await rejection(transport.call(server.address, request, { timeoutMs: 30 }))).code).toBe("TIMEOUT");
+  await until("the node hears", () => heard === 1);
+});
