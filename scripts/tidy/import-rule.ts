@@ -30,8 +30,8 @@ const allowed: readonly { readonly workspace: RegExp; readonly may: RegExp; read
   { workspace: /^apps\/cli$/, may: anything, said: "anything" },
   {
     workspace: /^simulator$/,
-    may: /^(?:testkit|runtime|kernel|stores\/memory|code|content|logs|jobs|vectors)$/,
-    said: "testkit, runtime, kernel, stores/memory and services",
+    may: /^(?:testkit|runtime|kernel|stores\/(?:memory|core)|code|content|logs|jobs|vectors)$/,
+    said: "testkit, runtime, kernel, stores/memory, stores/core and services",
   },
   { workspace: /^examples$/, may: /^(?:runtime|kernel|testkit)$/, said: "runtime, kernel and testkit" },
   { workspace: /^(?:bench|e2e)$/, may: anything, said: "anything" },

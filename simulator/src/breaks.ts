@@ -1,0 +1,69 @@
+import { ALL_RULES, type Rules } from "@keelson/kernel";
+
+/** Rules of the parts that the simulator itself plays: the resource, the store and the service. */
+export interface OwnRules {
+  readonly epochCheck: boolean;
+  readonly fullTtl: boolean;
+  readonly activateRaise: boolean;
+}
+
+/** A rule that can be broken, by its name on the command line. */
+export interface BreakableRule {
+  readonly name: string;
+  readonly about: string;
+}
+
+const ABOUT: Readonly<Record<keyof Rules | keyof OwnRules, string>> = {
+  selfFencing: "admission and answers check the session's deadline",
+  sendTime: "the deadline counts from when the renewal was sent, not from when its reply came",
+  rateFactor: "the deadline is 0.9 × TTL, so that clocks may run at different rates",
+  sessionDeadline: "a deadline belongs to one session id",
+  revisionGuard: "a hand-over and a re-stamp guard on the revision of the tenure they replace",
+  createIfAbsent: "a grant creates if absent and never overwrites",
+  successorSession: "a hand-over fails when the successor's session has ended",
+  stopBeforeCommit: "the holder stops admitting before it sends the hand-over",
+  reStamp: "after an unknown hand-over a node admits again only under a re-stamped epoch",
+  adoption: "a tenure that bears our session is adopted, however it came to be",
+  adoptOnce: "one epoch is activated at most once per process",
+  ownerRevokes: "only its owner revokes a liveness session",
+  era: "a new incarnation begins a new era",
+  eraWait: "a closed era opens only after one maximum TTL",
+  eraRevoke: "sessions of older eras are revoked by their owners",
+  eraUnique: "an era's number is never used twice",
+  viewGuard: "views are guarded on the keys of the members they add and remove",
+  lowerRanks: "lower ranks may grant after a step each",
+  leavingFinal: "leaving is final for the process",
+  drainWait: "a holder waits for requests in flight before it hands over",
+  primaryGuard: "a promotion guards on its own tenure, and a hand-over on the primary",
+  epochCheck: "a resource refuses a lower epoch than it has seen",
+  fullTtl: "a restarted store gives every session a full TTL",
+  activateRaise: "activate raises the epoch at the resource before it reads",
+};
+
+const OWN: OwnRules = { epochCheck: true, fullTtl: true, activateRaise: true };
+
+/** Other names for the same rule. */
+const ALIASES: Readonly<Record<string, string>> = { guard: "revision-guard" };
+
+export const BREAKABLE: readonly BreakableRule[] = [...Object.keys(ALL_RULES), ...Object.keys(OWN)].map(
+  (key) => ({
+    name: kebab(key),
+    about: ABOUT[key as keyof typeof ABOUT],
+  }),
+);
+
+/** All rules, without the one named; undefined when there is no such rule. */
+export function rulesWithout(
+  name: string | undefined,
+): { readonly rules: Rules; readonly own: OwnRules } | undefined {
+  if (name === undefined) return { rules: ALL_RULES, own: OWN };
+  const wanted = ALIASES[name] ?? name;
+  const key = [...Object.keys(ALL_RULES), ...Object.keys(OWN)].find((each) => kebab(each) === wanted);
+  if (key === undefined) return undefined;
+  if (key in OWN) return { rules: ALL_RULES, own: { ...OWN, [key]: false } };
+  return { rules: { ...ALL_RULES, [key]: false }, own: OWN };
+}
+
+function kebab(camel: string): string {
+  return camel.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

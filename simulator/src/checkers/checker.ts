@@ -1,0 +1,57 @@
+import type { Placement, ReplicaKey, ServiceParameters, Terms } from "@keelson/kernel";
+import type { SimEvent } from "../events.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Resources } from "../resource.ts";
+
+/** A promise that was broken. */
+export interface Violation {
+  readonly checker: string;
+  /** True time, in milliseconds from the beginning of the run. */
+  readonly atMs: number;
+  /** The replica, shard, resource or node it is about. */
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** A node as a checker sees it: from outside, at any instant, with no effect on it. */
+export interface NodeProbe {
+  readonly name: string;
+  /** Its process exists; it may be paused. */
+  readonly up: boolean;
+  readonly paused: boolean;
+  /** Would the admission check pass right now? */
+  check(replica: ReplicaKey): boolean;
+  checkWrite(shard: string): boolean;
+  held(): Iterable<{ readonly replica: ReplicaKey; readonly phase: string }>;
+}
+
+/** What checkers may look at. */
+export interface Scene {
+  now(): number;
+  readonly nodes: readonly NodeProbe[];
+  readonly ledger: Ledger;
+  readonly resources: Resources;
+  readonly terms: Terms;
+  readonly service: {
+    readonly name: string;
+    readonly parameters: ServiceParameters;
+    readonly placement: Placement;
+    /** Every replica of the service, in order. */
+    readonly replicas: readonly ReplicaKey[];
+    /** The longest a prepare and an activation take together, when nothing is wrong. */
+    readonly openMsMax: number;
+  };
+  /** How long after it was sent a message may still arrive. */
+  readonly lateMsMax: number;
+  /** The greatest relative difference between two clock rates. */
+  readonly driftMax: number;
+  /** Runs at this instant, after everything that is under way at it. */
+  soon(run: () => void): void;
+  report(checker: string, subject: string, text: string): void;
+}
+
+/** Watches a run for one kind of broken promise. A checker changes nothing, and a run without it goes the same way. */
+export interface Checker {
+  readonly name: string;
+  on(event: SimEvent): void;
+}

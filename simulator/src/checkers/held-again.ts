@@ -1,0 +1,148 @@
+import type { ReplicaKey } from "@keelson/kernel";
+import type { SimEvent } from "../events.ts";
+import { FAULTS } from "../faults/fault.ts";
+import type { Checker, Scene } from "./checker.ts";
+
+/**
+ * Promise 3: a replica whose node is lost is held again within TTL + 1 s, overlapping losses included. Counted from the last disturbance of that replica:
+ * - a fault that begins or ends on the node that has its tenure (for hindrances, as long as they last);
+ * - a tenure given to a node that is not well;
+ * - a failed open;
+ * - the store coming back, an era opening;
+ * - the moment a healthy member exists again.
+ *
+ * Beyond TTL + 1 s it allows for the drift of clocks, the time that prepare and activate take, and one takeover step per member that is not well.
+ */
+export class HeldAgainChecker implements Checker {
+  readonly name = "held-again";
+  readonly #scene: Scene;
+  readonly #disturbed = new Map<ReplicaKey, number>();
+  readonly #lastHolder = new Map<ReplicaKey, number>();
+  readonly #reported = new Set<ReplicaKey>();
+  /** Faults under way, by node. */
+  readonly #ill = new Map<string, Set<number>>();
+  /** Hindrances under way by node, and until when what they swallowed may yet come out: a renewal, or a grant. */
+  readonly #hindrances = new Map<string, { count: number; until: number }>();
+  #everywhere = 0;
+  #storeDown = false;
+  #eraOpen = false;
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  on(event: SimEvent): void {
+    switch (event.kind) {
+      case "fault":
+        return this.#fault(event);
+      case "node":
+        return this.#disturbNode(event.node);
+      case "store-down":
+        this.#storeDown = true;
+        return;
+      case "store-recovered":
+        this.#storeDown = false;
+        this.#disturbAll();
+        return;
+      case "decision":
+        if (event.decision.kind === "failed" && event.decision.replica !== undefined)
+          this.#disturbed.set(event.decision.replica, this.#scene.now());
+        return;
+      case "store-changed":
+        for (const change of event.batch.changes)
+          this.#changed(change.kind === "put" ? change.entry.key : change.key, change.kind);
+        return;
+      case "second":
+        return this.#look();
+      default:
+    }
+  }
+
+  #fault({ edge, fault }: SimEvent & { kind: "fault" }): void {
+    if (fault.node === undefined) return this.#disturbAll();
+    const faults = this.#ill.get(fault.node) ?? new Set();
+    this.#ill.set(fault.node, faults);
+    if (edge === "begin") faults.add(fault.id);
+    else faults.delete(fault.id);
+    this.#disturbNode(fault.node);
+    if (FAULTS[fault.kind].effect !== "hindrance") return;
+    const hindrance = this.#hindrances.get(fault.node) ?? { count: 0, until: 0 };
+    this.#hindrances.set(fault.node, hindrance);
+    hindrance.count += edge === "begin" ? 1 : -1;
+    hindrance.until = this.#scene.now() + this.#scene.lateMsMax;
+  }
+
+  #changed(key: string, kind: "put" | "delete"): void {
+    const { ledger } = this.#scene;
+    if (key === ledger.keys.era) {
+      this.#eraOpen = ledger.era?.value.phase === "open";
+      return this.#disturbAll();
+    }
+    const parsed = ledger.keys.parse(key);
+    if (parsed?.kind !== "tenure" || kind !== "put") return;
+    const node = ledger.tenures.get(parsed.rest)?.value.node;
+    if (node !== undefined && !this.#isWell(node)) this.#disturbed.set(parsed.rest, this.#scene.now());
+  }
+
+  #disturbAll(): void {
+    this.#everywhere = this.#scene.now();
+  }
+
+  #disturbNode(node: string): void {
+    const now = this.#scene.now();
+    for (const [replica, tenure] of this.#scene.ledger.tenures)
+      if (tenure.value.node === node) this.#disturbed.set(replica, now);
+  }
+
+  /** Runs, has nothing wrong, and is in the view. */
+  #isWell(name: string): boolean {
+    const node = this.#scene.nodes.find((each) => each.name === name);
+    if (!node?.up || node.paused || (this.#ill.get(name)?.size ?? 0) > 0) return false;
+    const { ledger, service } = this.#scene;
+    return ledger.views.get(service.name)?.value.members.some((member) => member.node === name) === true;
+  }
+
+  /** Which node serves it, by its place in the list; -1 when nobody does. The last one is asked first: it nearly always still does. */
+  #holder(replica: ReplicaKey): number {
+    const { nodes } = this.#scene;
+    const last = this.#lastHolder.get(replica) ?? 0;
+    const serves = (node: Scene["nodes"][number] | undefined): boolean =>
+      node !== undefined && node.up && !node.paused && node.check(replica);
+    return serves(nodes[last]) ? last : nodes.findIndex(serves);
+  }
+
+  #look(): void {
+    const { service, ledger, terms, driftMax } = this.#scene;
+    const now = this.#scene.now();
+    const members = ledger.views.get(service.name)?.value.members ?? [];
+    const well = members.filter(({ node }) => this.#isWell(node)).length;
+    if (well === 0 || this.#storeDown || !this.#eraOpen) this.#disturbAll();
+    const allowedMs =
+      terms.ttlMs * (1 + driftMax) +
+      1_000 +
+      service.openMsMax +
+      (members.length - well) * terms.takeoverStepMs;
+    for (const replica of service.replicas) {
+      const holder = this.#holder(replica);
+      const tenure = ledger.tenures.get(replica)?.value;
+      if (holder >= 0) {
+        this.#lastHolder.set(replica, holder);
+        this.#disturbed.set(replica, Math.max(now, this.#disturbed.get(replica) ?? 0));
+        this.#reported.delete(replica);
+        continue;
+      }
+      const hindrance = tenure && this.#hindrances.get(tenure.node);
+      if (hindrance && (hindrance.count > 0 || now < hindrance.until)) this.#disturbed.set(replica, now);
+      const since = Math.max(this.#disturbed.get(replica) ?? 0, this.#everywhere);
+      if (now - since <= allowedMs || this.#reported.has(replica)) continue;
+      this.#reported.add(replica);
+      this.#scene.report(
+        this.name,
+        replica,
+        `nobody has served it for ${Math.round(now - since)} ms, which is more than ${Math.round(allowedMs)}; ${
+          tenure ? `its tenure is ${tenure.node}'s` : "it has no tenure"
+        }, and ${well} of ${members.length} members are well`,
+      );
+    }
+  }
+}

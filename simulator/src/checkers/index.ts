@@ -1,0 +1,35 @@
+import { AnswerEpochChecker } from "./answer-epoch.ts";
+import type { Checker, Scene } from "./checker.ts";
+import { ConvergedChecker } from "./converged.ts";
+import { EpochsRiseChecker } from "./epochs-rise.ts";
+import { HeldAgainChecker } from "./held-again.ts";
+import { LostUpdateChecker } from "./lost-update.ts";
+import { MovesChecker } from "./moves.ts";
+import { OverlapChecker } from "./overlap.ts";
+import { PlannedChecker } from "./planned.ts";
+import { StaleEpochChecker } from "./stale-epoch.ts";
+import { StaleReadChecker } from "./stale-read.ts";
+import { ViewsChecker } from "./views.ts";
+
+/** All checkers by name, in the order in which they are told of an event. */
+const CHECKERS = {
+  overlap: OverlapChecker,
+  "stale-epoch": StaleEpochChecker,
+  "lost-update": LostUpdateChecker,
+  "stale-read": StaleReadChecker,
+  "answer-epoch": AnswerEpochChecker,
+  "epochs-rise": EpochsRiseChecker,
+  "held-again": HeldAgainChecker,
+  views: ViewsChecker,
+  moves: MovesChecker,
+  converged: ConvergedChecker,
+  planned: PlannedChecker,
+} as const satisfies Record<string, new (scene: Scene) => Checker>;
+
+export type CheckerName = keyof typeof CHECKERS;
+
+export const CHECKER_NAMES = Object.keys(CHECKERS) as CheckerName[];
+
+export function makeCheckers(names: readonly CheckerName[], scene: Scene): Checker[] {
+  return names.map((name) => new CHECKERS[name](scene));
+}

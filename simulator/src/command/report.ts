@@ -1,0 +1,98 @@
+import type { Violation } from "../checkers/checker.ts";
+import type { Simulation } from "../simulation.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import type { RunArguments } from "./arguments.ts";
+
+/** Prints a run for people. What scripts read is the line `violations: N` and the exit code. */
+
+/** Everything that decides a run, printed before it begins. */
+export function opening(
+  simulation: Simulation,
+  scenario: Scenario,
+  seed: number,
+  args: RunArguments,
+): string {
+  const { fleet, workload, faults, operations } = scenario;
+  const knobs = Object.entries(simulation.knobs).map(
+    ([name, value]) => `${name} ${Number(value.toPrecision(3))}`,
+  );
+  return lines(
+    `scenario ${scenario.name}: ${scenario.about}`,
+    `seed ${seed}`,
+    `fleet: ${fleet.nodes} nodes${fleet.spares > 0 ? ` and ${fleet.spares} spare` : ""}, ${fleet.zones} zones, ${fleet.shards} shards × ${fleet.replicas}${fleet.primary ? " with primaries" : ""}`,
+    `load: ${workload.requestsPerSecond} requests/s from ${workload.clients} clients; ${faults.perMinute} faults/min, ambush ${faults.ambush}, ${operations.perMinute} operations/min`,
+    `knobs: ${knobs.join(", ")}`,
+    ...(args.breaks === undefined ? [] : [`rule broken on purpose: ${args.breaks}`]),
+  );
+}
+
+export function summary(simulation: Simulation, realMs: number): string {
+  const { workload, tally, injector, operations, scheduler, violations, trace } = simulation;
+  const { requests, ok, failed, reasons } = workload.counts;
+  const simulated = scheduler.now;
+  return lines(
+    `requests: ${requests}, ok ${ok}, failed ${failed}${failed > 0 ? ` (${counts(reasons)})` : ""}`,
+    `faults: ${counts(injector.counts) || "none"}`,
+    ...(operations.counts.size > 0 ? [`operations: ${counts(operations.counts)}`] : []),
+    `decisions: ${counts(tally.decisions)}`,
+    `node starts: ${tally.starts}, store changes: ${tally.storeChanges}, times settled: ${tally.settled}`,
+    `simulated: ${(simulated / 3_600_000).toFixed(2)} h in ${(realMs / 1000).toFixed(1)} s, ${Math.round(simulated / realMs)} × real time, ${scheduler.ran} events`,
+    `trace hash: ${trace.hash}`,
+    ...(violations.length > 0 ? [`by checker: ${counts(byChecker(violations))}`] : []),
+    `violations: ${violations.length}`,
+  );
+}
+
+/** What went wrong first, what led to it, and how to see it again. */
+export function failure(
+  simulation: Simulation,
+  lastLines: readonly string[],
+  seed: number,
+  args: RunArguments,
+): string {
+  const shown = simulation.violations.slice(0, violationsShown).map(describeViolation);
+  const more = simulation.violations.length - shown.length;
+  return lines(
+    "",
+    "what led to the first violation:",
+    ...lastLines,
+    "",
+    "violations:",
+    ...shown,
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    "",
+    `replay: npm run sim -- ${replay(seed, args)}`,
+    "",
+  );
+}
+
+function replay(seed: number, args: RunArguments): string {
+  const flags = [`--seed ${seed}`, `--scenario ${args.scenario}`, `--hours ${args.hours}`];
+  if (args.breaks !== undefined) flags.push(`--break ${args.breaks}`);
+  for (const name of ["nodes", "shards", "replicas", "requests", "faults"] as const)
+    if (args[name] !== undefined) flags.push(`--${name} ${args[name]}`);
+  return [...flags, "--trace"].join(" ");
+}
+
+export function describeViolation({ atMs, checker, subject, text }: Violation): string {
+  return `  ${(atMs / 1000).toFixed(3).padStart(10)} s  ${checker.padEnd(12)} ${subject}: ${text}`;
+}
+
+function byChecker(violations: readonly Violation[]): Map<string, number> {
+  const counted = new Map<string, number>();
+  for (const { checker } of violations) counted.set(checker, (counted.get(checker) ?? 0) + 1);
+  return counted;
+}
+
+function counts(map: ReadonlyMap<string, number>): string {
+  return [...map]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
+}
+
+function lines(...all: string[]): string {
+  return `${all.join("\n")}\n`;
+}
+
+const violationsShown = 10;

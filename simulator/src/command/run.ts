@@ -1,0 +1,62 @@
+import { rulesWithout } from "../breaks.ts";
+import { realNode, realRouter } from "../drivers.ts";
+import { loadScenario } from "../scenario/files.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import { Simulation } from "../simulation.ts";
+import type { RunArguments } from "./arguments.ts";
+import { failure, opening, summary } from "./report.ts";
+
+/** Runs what the command line asked for, and prints it. Returns the exit code. */
+export async function runCommand(args: RunArguments): Promise<number> {
+  const seed = args.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const scenario = adjusted(loadScenario(args.scenario), args);
+  const broken = rulesWithout(args.breaks);
+  if (!broken) throw new Error(`no rule ${args.breaks}`);
+  let context: readonly string[] | undefined;
+  const simulation = new Simulation({
+    scenario,
+    seed,
+    own: broken.own,
+    makeNode: (surroundings) => realNode(surroundings, broken.rules),
+    makeRouter: realRouter,
+    ...(args.trace ? { onTraceLine: (line: string) => void process.stdout.write(`${line}\n`) } : {}),
+    onViolation: () => {
+      context ??= [...simulation.trace.recent];
+    },
+    violationsMax,
+  });
+  process.stdout.write(opening(simulation, scenario, seed, args));
+  const began = performance.now();
+  const progress = process.stdout.isTTY && !args.trace;
+  await simulation.run(args.hours * 3_600_000, (nowMs) => {
+    if (!progress) return;
+    const speed = Math.round(nowMs / (performance.now() - began));
+    process.stdout.write(
+      `\r${(nowMs / 3_600_000).toFixed(2)} of ${args.hours} h, ${speed} × real time, violations: ${simulation.violations.length} `,
+    );
+  });
+  if (progress) process.stdout.write("\r\x1b[K");
+  if (context) process.stdout.write(failure(simulation, context, seed, args));
+  process.stdout.write(summary(simulation, performance.now() - began));
+  return simulation.violations.length > 0 ? 3 : 0;
+}
+
+function adjusted(scenario: Scenario, args: RunArguments): Scenario {
+  return {
+    ...scenario,
+    fleet: {
+      ...scenario.fleet,
+      nodes: args.nodes ?? scenario.fleet.nodes,
+      shards: args.shards ?? scenario.fleet.shards,
+      replicas: args.replicas ?? scenario.fleet.replicas,
+    },
+    workload: {
+      ...scenario.workload,
+      requestsPerSecond: args.requests ?? scenario.workload.requestsPerSecond,
+    },
+    faults: { ...scenario.faults, perMinute: args.faults ?? scenario.faults.perMinute },
+  };
+}
+
+/** A run that is broken this much is broken; the rest of it would only repeat itself. */
+const violationsMax = 1_000;

@@ -1,0 +1,78 @@
+import type { ChangeBatch, Decision, Epoch, ReplicaKey } from "@keelson/kernel";
+import type { FaultRecord } from "./faults/fault.ts";
+import type { Recovery } from "./store-server.ts";
+
+/**
+ * What happens in a run, told to checkers and trace at the instant it happens. Nobody inside the simulated fleet hears of these.
+ */
+export type SimEvent =
+  /** A node recorded a decision. */
+  | { readonly kind: "decision"; readonly node: string; readonly decision: Decision }
+  /** The service's `activate` was called. */
+  | Activation<"activated">
+  /** The service's `promote` was called; the replica's shard may now be written under this epoch. */
+  | Activation<"promoted">
+  /** A request passed the admission check and reached the service. */
+  | {
+      readonly kind: "admitted";
+      readonly node: string;
+      readonly replica: ReplicaKey;
+      readonly shard: string;
+      readonly epoch: Epoch;
+      readonly mode: "read" | "write";
+    }
+  /** A node may admit more than a moment ago, by something other than becoming live: it was resumed, or a renewal came. */
+  | { readonly kind: "regained"; readonly node: string }
+  | { readonly kind: "raised"; readonly resource: string; readonly epoch: Epoch }
+  /** A resource accepted a write. */
+  | {
+      readonly kind: "wrote";
+      readonly resource: string;
+      readonly epoch: Epoch;
+      readonly value: number;
+      readonly previous: number;
+    }
+  /** A client accepted an answer. `floor` is the highest value acknowledged to anyone before the request was sent. */
+  | {
+      readonly kind: "answered";
+      readonly client: string;
+      readonly shard: string;
+      readonly replica: ReplicaKey;
+      readonly mode: "read" | "write";
+      readonly epoch: Epoch;
+      readonly value: number;
+      readonly floor: number;
+    }
+  | {
+      readonly kind: "request-failed";
+      readonly client: string;
+      readonly shard: string;
+      readonly mode: "read" | "write";
+      readonly reason: string;
+    }
+  | { readonly kind: "store-changed"; readonly batch: ChangeBatch }
+  | { readonly kind: "store-down" }
+  | { readonly kind: "store-recovered"; readonly recovery: Recovery }
+  | { readonly kind: "fault"; readonly edge: "begin" | "end"; readonly fault: FaultRecord }
+  /** A process of a node began or ended; `how` says whether anybody meant it to. */
+  | {
+      readonly kind: "node";
+      readonly node: string;
+      readonly how: "start" | "crash" | "left" | "refused-to-start";
+    }
+  /** Nothing has been wrong for long enough that the fleet must have settled. */
+  | { readonly kind: "settled" }
+  /** A second of virtual time has passed. */
+  | { readonly kind: "second" };
+
+interface Activation<Kind extends string> {
+  readonly kind: Kind;
+  readonly node: string;
+  /** Which life of the node's process. */
+  readonly life: number;
+  readonly replica: ReplicaKey;
+  readonly shard: string;
+  readonly epoch: Epoch;
+}
+
+export type Emit = (event: SimEvent) => void;

@@ -1,0 +1,205 @@
+import type { DecisionKind, Random } from "@keelson/kernel";
+import { chance, exponential, pick, uniform, weighted } from "../chance/draw.ts";
+import type { Streams } from "../chance/streams.ts";
+import type { Emit, SimEvent } from "../events.ts";
+import type { Network } from "../network.ts";
+import type { SimNode } from "../node.ts";
+import type { Scenario } from "../scenario/scenario.ts";
+import type { StoreServer } from "../store-server.ts";
+import type { Supervisor } from "../supervisor.ts";
+import type { MachineClock } from "../time/machine-clock.ts";
+import type { Scheduler } from "../time/scheduler.ts";
+import type { FaultKind, FaultRecord } from "./fault.ts";
+import { drawNodeFault, type DrawnFault } from "./node-faults.ts";
+import { drawStoreFault, type StoreFaultKind } from "./store-faults.ts";
+
+export interface InjectorPorts {
+  readonly scheduler: Scheduler;
+  readonly streams: Streams;
+  readonly network: Network;
+  readonly store: StoreServer;
+  readonly storeClock: MachineClock;
+  readonly supervisor: Supervisor;
+  readonly ttlMs: number;
+  readonly emit: Emit;
+}
+
+/** Decisions at whose instant a fault does the most harm. */
+const AMBUSHED: ReadonlySet<DecisionKind> = new Set([
+  "granted",
+  "adopted",
+  "live",
+  "ready",
+  "draining",
+  "unsure",
+  "promoted",
+  "era",
+]);
+
+/**
+ * Makes things go wrong, as often as the scenario says, drawn from the seed; faults overlap. It can be told to stop and mend everything, so that
+ * the fleet is left in peace for a while.
+ */
+export class FaultInjector {
+  readonly #terms: Scenario["faults"];
+  readonly #ports: InjectorPorts;
+  readonly #when: Random;
+  readonly #what: Random;
+  readonly #ambush: Random;
+  readonly #active = new Map<number, () => void>();
+  readonly #counts = new Map<FaultKind, number>();
+  readonly #nodeWeights: ReadonlyMap<FaultKind, number>;
+  #ids = 0;
+  #on = false;
+  #storeBusy = false;
+
+  constructor(terms: Scenario["faults"], ports: InjectorPorts) {
+    this.#terms = terms;
+    this.#ports = ports;
+    this.#when = ports.streams.stream("when");
+    this.#what = ports.streams.stream("what");
+    this.#ambush = ports.streams.stream("ambush");
+    this.#nodeWeights = new Map(
+      [...terms.weights].filter(([kind]) => !isStoreFault(kind) && kind !== "drain"),
+    );
+    if (terms.perMinute > 0) this.#next();
+  }
+
+  get counts(): ReadonlyMap<FaultKind, number> {
+    return this.#counts;
+  }
+
+  get active(): number {
+    return this.#active.size + (this.#storeBusy ? 1 : 0);
+  }
+
+  resume(): void {
+    this.#on = true;
+  }
+
+  /** Nothing more goes wrong, and what is wrong is mended. A store that is down comes back in its own time. */
+  stop(): void {
+    this.#on = false;
+    for (const end of this.#active.values()) end();
+  }
+
+  on(event: SimEvent): void {
+    if (event.kind !== "decision" || this.#terms.ambush === 0 || !AMBUSHED.has(event.decision.kind)) return;
+    if (!chance(this.#ambush, this.#terms.ambush) || !this.#on || this.#nodeWeights.size === 0) return;
+    const node = this.#ports.supervisor.running.find((each) => each.name === event.node);
+    if (node)
+      this.#ports.scheduler.after(0, () => this.#onNode(weighted(this.#what, this.#nodeWeights), node));
+  }
+
+  #next(): void {
+    this.#ports.scheduler.after(exponential(this.#when, 60_000 / this.#terms.perMinute), () => {
+      if (this.#on) this.#strike();
+      this.#next();
+    });
+  }
+
+  #strike(): void {
+    const kind = weighted(this.#what, this.#terms.weights);
+    if (isStoreFault(kind)) return this.#onStore(kind);
+    const { running } = this.#ports.supervisor;
+    if (running.length === 0) return;
+    this.#onNode(kind, pick(this.#what, running));
+  }
+
+  #onNode(kind: FaultKind, node: SimNode): void {
+    if (!node.up || isStoreFault(kind)) return;
+    const { supervisor, network, ttlMs } = this.#ports;
+    const restartMs = uniform(this.#what, this.#terms.restartMs);
+    switch (kind) {
+      case "crash": {
+        const keepsDisk = chance(this.#what, 0.8);
+        const record = this.#record(
+          kind,
+          node.name,
+          `back in ${Math.round(restartMs)} ms${keepsDisk ? "" : " without its disk"}`,
+        );
+        this.#began(record);
+        node.crash();
+        if (!keepsDisk) node.disk.content = undefined;
+        supervisor.startLater(node, restartMs);
+        return this.#ended(record);
+      }
+      case "drain": {
+        const record = this.#record(kind, node.name, "");
+        this.#began(record);
+        supervisor.restart(node, restartMs);
+        return this.#ended(record);
+      }
+      case "wall-step":
+        return this.#wallStep(node);
+      default:
+        return this.#lasting(
+          kind,
+          node.name,
+          drawNodeFault(kind, node, network, { ttlMs, lastTtls: this.#terms.lastTtls }, this.#what),
+        );
+    }
+  }
+
+  #wallStep(node: SimNode): void {
+    const { storeClock } = this.#ports;
+    const byMs = Math.round(uniform(this.#what, [-1, 1]) * 86_400_000);
+    const ofStore = chance(this.#what, 0.3);
+    const record = this.#record("wall-step", ofStore ? undefined : node.name, `by ${byMs} ms`);
+    this.#began(record);
+    (ofStore ? storeClock : node.process.machine).stepWall(byMs);
+    this.#ended(record);
+  }
+
+  #lasting(kind: FaultKind, node: string, drawn: DrawnFault): void {
+    const record = this.#record(kind, node, `${drawn.detail} for ${Math.round(drawn.lastsMs)} ms`);
+    this.#began(record);
+    const undo = drawn.begin();
+    const end = (): void => {
+      if (!this.#active.delete(record.id)) return;
+      undo();
+      this.#ended(record);
+    };
+    this.#active.set(record.id, end);
+    this.#ports.scheduler.after(drawn.lastsMs, end);
+  }
+
+  #onStore(kind: StoreFaultKind): void {
+    const { scheduler, store, emit } = this.#ports;
+    const drawn = drawStoreFault(kind, store, this.#ports.ttlMs, this.#what);
+    if (this.#storeBusy) return;
+    this.#storeBusy = true;
+    scheduler.after(drawn.leadMs, () => {
+      const record = this.#record(
+        kind,
+        undefined,
+        `${drawn.detail}, down for ${Math.round(drawn.downMs)} ms`,
+      );
+      this.#began(record);
+      store.stop(drawn.refuses);
+      emit({ kind: "store-down" });
+      scheduler.after(drawn.downMs, () => {
+        this.#storeBusy = false;
+        store.start(drawn.recovery);
+        this.#ended(record);
+      });
+    });
+  }
+
+  #record(kind: FaultKind, node: string | undefined, detail: string): FaultRecord {
+    return { id: ++this.#ids, kind, node, detail };
+  }
+
+  #began(fault: FaultRecord): void {
+    this.#counts.set(fault.kind, (this.#counts.get(fault.kind) ?? 0) + 1);
+    this.#ports.emit({ kind: "fault", edge: "begin", fault });
+  }
+
+  #ended(fault: FaultRecord): void {
+    this.#ports.emit({ kind: "fault", edge: "end", fault });
+  }
+}
+
+function isStoreFault(kind: FaultKind): kind is StoreFaultKind {
+  return kind.startsWith("store-");
+}

@@ -1,0 +1,142 @@
+import type { Clock, Timer } from "@keelson/kernel";
+import type { MachineClock } from "./time/machine-clock.ts";
+import type { Scheduler } from "./time/scheduler.ts";
+
+/**
+ * One process of the fleet on its machine: whatever happens in it (a timer, an arriving message) goes through `enter` or `later`, so that it can be stopped
+ * and killed at any instant. Its machine outlives it: the clocks run on through a pause and a restart.
+ *
+ * It is only the place where code runs. What runs there (a node, a client) is put in by others.
+ */
+export class SimProcess {
+  readonly name: string;
+  readonly scheduler: Scheduler;
+  readonly machine: MachineClock;
+  /** The port that the code inside gets. */
+  readonly clock: Clock;
+  /** Rises with every start and every end. What was set going in one life does not reach the next. */
+  #life = 0;
+  #up = false;
+  #pausedUntil: number | undefined;
+  /** What fell due during a pause, in order. */
+  #deferred: (() => void)[] = [];
+  #pauseAtSendMs: number | undefined;
+  #atEnd: (() => void)[] = [];
+  /** Told when a pause is over, before anything that waited runs. */
+  onResume: (() => void) | undefined;
+
+  constructor(name: string, scheduler: Scheduler, machine: MachineClock) {
+    this.name = name;
+    this.scheduler = scheduler;
+    this.machine = machine;
+    this.clock = {
+      now: () => machine.monotonic(scheduler.now),
+      wall: () => machine.wall(scheduler.now),
+      after: (delayMs, run) => this.#timer(delayMs, run),
+    };
+  }
+
+  get life(): number {
+    return this.#life;
+  }
+
+  get up(): boolean {
+    return this.#up;
+  }
+
+  get paused(): boolean {
+    return this.#pausedUntil !== undefined;
+  }
+
+  start(): void {
+    if (this.#up) throw new Error(`${this.name} is already running`);
+    this.#up = true;
+    this.#life++;
+  }
+
+  /** The process is gone, with all it had: timers, what it waited for, what was on its way to it. */
+  crash(): void {
+    if (!this.#up) return;
+    this.#up = false;
+    this.#life++;
+    this.#pausedUntil = undefined;
+    this.#pauseAtSendMs = undefined;
+    this.#deferred = [];
+    const atEnd = this.#atEnd;
+    this.#atEnd = [];
+    for (const run of atEnd) run();
+  }
+
+  /** Calls `run` when the present life ends. Returns the means to forget it. */
+  atEnd(run: () => void): () => void {
+    this.#atEnd.push(run);
+    return () => {
+      const at = this.#atEnd.indexOf(run);
+      if (at >= 0) this.#atEnd.splice(at, 1);
+    };
+  }
+
+  /** Nothing runs for that long (garbage collection, SIGSTOP, a suspended machine); what falls due meanwhile runs afterwards, in order. */
+  pause(forMs: number): void {
+    if (!this.#up) return;
+    const until = this.scheduler.now + forMs;
+    if (until <= (this.#pausedUntil ?? -Infinity)) return;
+    this.#pausedUntil = until;
+    const life = this.#life;
+    this.scheduler.at(until, () => {
+      if (life === this.#life && this.#pausedUntil === until) this.resume();
+    });
+  }
+
+  /** Ends a pause, and one that has not begun before it begins. */
+  resume(): void {
+    this.#pauseAtSendMs = undefined;
+    if (!this.paused) return;
+    this.#pausedUntil = undefined;
+    this.onResume?.();
+    const deferred = this.#deferred;
+    this.#deferred = [];
+    const life = this.#life;
+    for (const run of deferred) this.scheduler.after(0, () => this.enter(life, run));
+  }
+
+  /** Pauses at the worst moment: when the next message has been made and has not yet left. */
+  pauseAtSend(forMs: number): void {
+    if (this.#up) this.#pauseAtSendMs = forMs;
+  }
+
+  /** Runs `run` inside this process as soon as it runs at all; never, if the life that asked has ended. */
+  enter(life: number, run: () => void): void {
+    if (life !== this.#life) return;
+    if (this.paused) this.#deferred.push(run);
+    else run();
+  }
+
+  /** Hands a message over to the network. What has left is not called back by the end of the process. */
+  send(depart: () => void): void {
+    const forMs = this.#pauseAtSendMs;
+    if (forMs === undefined) return depart();
+    this.#pauseAtSendMs = undefined;
+    this.pause(forMs);
+    this.enter(this.#life, depart);
+  }
+
+  #timer(delayMs: number, run: () => void): Timer {
+    const life = this.#life;
+    let cancelled = false;
+    const due = this.scheduler.after(this.machine.trueMs(Math.max(0, delayMs)) + timerSlackMs, () =>
+      this.enter(life, () => {
+        if (!cancelled) run();
+      }),
+    );
+    return {
+      cancel: () => {
+        cancelled = true;
+        this.scheduler.cancel(due);
+      },
+    };
+  }
+}
+
+/** Above the rounding of any clock here, so that a timer never finds its own clock a hair before the moment it was set for. */
+const timerSlackMs = 1e-5;

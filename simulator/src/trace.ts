@@ -1,0 +1,136 @@
+import { formatEpoch } from "@keelson/kernel";
+import type { SimEvent } from "./events.ts";
+
+/**
+ * What happened, one line each, and a hash over all of it. A line is
+ *
+ *     seconds     who      what         subject      detail
+ *      83.456789  n3       live         kv/17/0      5.370 granted: its holder n2 was lost
+ *
+ * with columns that a reader can `grep` and `sort`: true time in seconds; the process, `store`, `objects`, `fault` or `check`; one word; the replica, key or fault it is about; the rest.
+ * Requests get a line only with `--trace`, but always count in the hash: two runs with the same hash did the same things at the same instants.
+ */
+export class Trace {
+  readonly #now: () => number;
+  readonly #print: ((line: string) => void) | undefined;
+  readonly #recent: string[] = [];
+  #low = 0x811c9dc5;
+  #high = 0x9e3779b9;
+
+  /** How many lines are kept to show what led to a violation. */
+  static readonly recentMax = 60;
+
+  constructor(now: () => number, print?: (line: string) => void) {
+    this.#now = now;
+    this.#print = print;
+  }
+
+  /** 16 hexadecimal digits. */
+  get hash(): string {
+    return (this.#high >>> 0).toString(16).padStart(8, "0") + (this.#low >>> 0).toString(16).padStart(8, "0");
+  }
+
+  /** The last lines, oldest first. */
+  get recent(): readonly string[] {
+    return this.#recent;
+  }
+
+  event(event: SimEvent): void {
+    switch (event.kind) {
+      case "decision": {
+        const { decision, node } = event;
+        const epoch = decision.epoch ? `${formatEpoch(decision.epoch)} ` : "";
+        return this.line(node, decision.kind, decision.replica ?? "-", `${epoch}${decision.reason}`);
+      }
+      case "activated":
+      case "promoted":
+        return this.line(event.node, event.kind, event.replica, formatEpoch(event.epoch));
+      case "admitted":
+        return this.#request(event.node, `admit-${event.mode}`, event.replica, formatEpoch(event.epoch));
+      case "answered":
+        return this.#request(
+          event.client,
+          `ok-${event.mode}`,
+          event.replica,
+          `${formatEpoch(event.epoch)} value ${event.value}`,
+        );
+      case "request-failed":
+        return this.line(event.client, "failed", event.shard, `${event.mode}: ${event.reason}`);
+      case "raised":
+        return this.line("objects", "raised", event.resource, formatEpoch(event.epoch));
+      case "wrote":
+        return this.#request(
+          "objects",
+          "wrote",
+          event.resource,
+          `${formatEpoch(event.epoch)} value ${event.value}`,
+        );
+      case "fault":
+        return this.line(
+          "fault",
+          event.edge,
+          `${event.fault.kind}#${event.fault.id}`,
+          `${event.fault.node ?? "store"} ${event.fault.detail}`,
+        );
+      case "node":
+        return this.line(event.node, event.how, "-", "");
+      case "store-changed":
+        for (const change of event.batch.changes) {
+          const key = change.kind === "put" ? change.entry.key : change.key;
+          this.#request("store", change.kind, key, `revision ${event.batch.revision}`);
+        }
+        return;
+      case "store-down":
+        return this.line("store", "down", "-", "");
+      case "store-recovered":
+        return this.line("store", "recovered", "-", event.recovery.kind);
+      case "settled":
+        return this.line("check", "settled", "-", "");
+      case "regained":
+      case "second":
+        return;
+    }
+  }
+
+  /** A line that is kept, printed with `--trace`, and hashed. */
+  line(who: string, what: string, subject: string, detail: string): void {
+    const text = this.#format(who, what, subject, detail);
+    if (this.#recent.length >= Trace.recentMax) this.#recent.shift();
+    this.#recent.push(text);
+    this.#print?.(text);
+    this.#fold(text);
+  }
+
+  /** One of the many: formatted only when someone reads it. */
+  #request(who: string, what: string, subject: string, detail: string): void {
+    if (this.#print) this.#print(this.#format(who, what, subject, detail));
+    this.#foldNumber(this.#now());
+    this.#fold(subject);
+    this.#fold(detail);
+  }
+
+  #format(who: string, what: string, subject: string, detail: string): string {
+    const seconds = (this.#now() / 1000).toFixed(6).padStart(13);
+    return `${seconds}  ${who.padEnd(8)} ${what.padEnd(12)} ${subject.padEnd(12)} ${detail}`.trimEnd();
+  }
+
+  #fold(text: string): void {
+    let low = this.#low;
+    let high = this.#high;
+    for (let i = 0; i < text.length; i++) {
+      low = Math.imul(low ^ text.charCodeAt(i), 0x01000193);
+      high = Math.imul(high ^ (low >>> 7), 0x85ebca6b);
+    }
+    this.#low = low;
+    this.#high = high;
+  }
+
+  #foldNumber(value: number): void {
+    float[0] = value;
+    this.#low = Math.imul(this.#low ^ (words[0] as number), 0x01000193);
+    this.#high = Math.imul(this.#high ^ (words[1] as number) ^ (this.#low >>> 7), 0x85ebca6b);
+  }
+}
+
+const float = new Float64Array(1);
+const words = new Uint32Array(float.buffer);

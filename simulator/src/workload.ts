@@ -1,0 +1,90 @@
+import { replicaKey, shardKey, type Epoch, type Random } from "@keelson/kernel";
+import { below, chance, exponential } from "./chance/draw.ts";
+import type { Streams } from "./chance/streams.ts";
+import type { Emit } from "./events.ts";
+import type { SimProcess } from "./process.ts";
+import type { Scenario } from "./scenario/scenario.ts";
+
+/** What a client's router gives for a request it got answered. */
+export interface RoutedAnswer {
+  readonly epoch: Epoch;
+  readonly body: unknown;
+  readonly replica: number;
+}
+
+/** How a client reaches shards. The runtime's Router is one. Rejects when the request failed for good. */
+export interface ClientRouter {
+  call(shard: string, mode: "read" | "write", timeoutMs: number): Promise<RoutedAnswer>;
+}
+
+export interface WorkloadCounts {
+  requests: number;
+  ok: number;
+  failed: number;
+  /** Failures by what the client was told, most telling part only. */
+  readonly reasons: Map<string, number>;
+}
+
+/** What the clients of a service do all day: reads and writes over all shards, at a rate that does not wait for answers. */
+export class Workload {
+  readonly counts: WorkloadCounts = { requests: 0, ok: 0, failed: 0, reasons: new Map() };
+  readonly #terms: Scenario["workload"];
+  readonly #service: { readonly name: string; readonly shards: number };
+  readonly #emit: Emit;
+  /** By shard: the highest value that any client was told is written. */
+  readonly #acknowledged = new Map<string, number>();
+
+  constructor(terms: Scenario["workload"], service: { name: string; shards: number }, emit: Emit) {
+    this.#terms = terms;
+    this.#service = service;
+    this.#emit = emit;
+  }
+
+  /** Sets a client going in its process. */
+  start(process: SimProcess, router: ClientRouter, streams: Streams): void {
+    const when = streams.stream("when");
+    const what = streams.stream("what");
+    const meanMs = (1_000 * this.#terms.clients) / this.#terms.requestsPerSecond;
+    const next = (): void => {
+      process.clock.after(exponential(when, meanMs), () => {
+        this.#request(process.name, router, what);
+        next();
+      });
+    };
+    next();
+  }
+
+  #request(client: string, router: ClientRouter, random: Random): void {
+    const { name, shards } = this.#service;
+    const id = String(below(random, shards));
+    const mode = chance(random, this.#terms.writes) ? "write" : "read";
+    const shard = shardKey(name, id);
+    const floor = this.#acknowledged.get(shard) ?? 0;
+    this.counts.requests++;
+    router.call(id, mode, this.#terms.timeoutMs).then(
+      ({ epoch, body, replica }) => {
+        this.counts.ok++;
+        const value = Number(body);
+        if (mode === "write" && value > (this.#acknowledged.get(shard) ?? 0))
+          this.#acknowledged.set(shard, value);
+        this.#emit({
+          kind: "answered",
+          client,
+          shard,
+          replica: replicaKey(name, id, replica),
+          mode,
+          epoch,
+          value,
+          floor,
+        });
+      },
+      (error: unknown) => {
+        this.counts.failed++;
+        const reason = error instanceof Error ? error.message : String(error);
+        const code = error instanceof Error && "code" in error ? String(error.code) : "OTHER";
+        this.counts.reasons.set(code, (this.counts.reasons.get(code) ?? 0) + 1);
+        this.#emit({ kind: "request-failed", client, shard, mode, reason: `${code}: ${reason}` });
+      },
+    );
+  }
+}
