@@ -5,4 +5,5 @@ export * from "./commits/committer.ts";
 export * from "./service/service.ts";
 export * from "./node/node.ts";
 export * from "./node/options.ts";
+export * from "./node/server-time-eras.ts";
 /** Drivers that carry the kernel's decisions out: host, manager, router. */
