@@ -4,25 +4,44 @@
  */
 
 /** Codes that wire itself gives. Handlers may fail with codes of their own. */
-export type WireFailureCode =
+export const WIRE_FAILURE_CODES = [
   /** A limit of the answering side is reached; the message says which. Nothing was carried out. */
-  | "OVERLOADED"
+  "OVERLOADED",
   /** The body is not what the method takes. */
-  | "BAD_REQUEST"
+  "BAD_REQUEST",
   /** No handler has that name. */
-  | "NO_METHOD"
+  "NO_METHOD",
   /** The handler threw something that is not a WireFailure. */
-  | "INTERNAL"
+  "INTERNAL",
   /** A body, or an answer, is longer than a frame may be. */
-  | "TOO_LARGE"
+  "TOO_LARGE",
   /** A body, or an answer, is not plain data, or is nested too deep. */
-  | "UNENCODABLE"
+  "UNENCODABLE",
   /** The caller's own signal was aborted. */
-  | "CANCELLED"
+  "CANCELLED",
   /** A stream's reader fell behind its buffer. Subscribe again. */
-  | "SLOW_CONSUMER"
+  "SLOW_CONSUMER",
   /** The server is closing and ended this stream. Subscribe elsewhere. */
-  | "GOING_AWAY";
+  "GOING_AWAY",
+] as const;
+
+export type WireFailureCode = (typeof WIRE_FAILURE_CODES)[number];
+
+/** Why a side wants nothing new on a connection. */
+export const GOAWAY_CODES = [
+  /** The server is closing; what is in flight is still answered. */
+  "GOING_AWAY",
+  /** No protocol version that both know. */
+  "VERSION",
+  /** The hello's token is not the server's. */
+  "UNAUTHORISED",
+  /** The server has all the connections it takes. */
+  "OVERLOADED",
+  /** The other side broke the protocol. */
+  "MALFORMED",
+] as const;
+
+export type GoawayCode = (typeof GOAWAY_CODES)[number];
 
 export class WireFailure extends Error {
   override readonly name = "WireFailure";

@@ -60,9 +60,14 @@ export class IncomingStream implements Exchange, StreamHandle {
   /** From the connection. An item out of order, or beyond the credit, breaks the protocol: it ends the stream. */
   item(seq: number, body: unknown, bytes: number): void {
     if (this.#over || this.#ending !== undefined) return;
-    if (seq !== this.#nextSeq || this.#queue.length >= this.#windowItems) {
+    if (seq !== this.#nextSeq) {
       return this.#abandon(
-        new WireFailure("INTERNAL", `stream item ${seq} came where ${this.#nextSeq} was expected`),
+        new WireFailure("INTERNAL", `item ${seq} came where ${this.#nextSeq} was expected`),
+      );
+    }
+    if (this.#queue.length >= this.#windowItems) {
+      return this.#abandon(
+        new WireFailure("INTERNAL", `item ${seq} came beyond the credit of ${this.#windowItems}`),
       );
     }
     this.#nextSeq += 1;

@@ -29,14 +29,14 @@ export interface RequestFrame {
   readonly trace: string | undefined;
 }
 
-export interface ResponseFrame {
+interface ResponseFrame {
   readonly kind: typeof KIND.response;
   readonly id: number;
   readonly body: unknown;
 }
 
 /** Ends a call or a stream. */
-export interface FailureFrame {
+interface FailureFrame {
   readonly kind: typeof KIND.failure;
   readonly id: number;
   readonly code: string;
@@ -44,7 +44,7 @@ export interface FailureFrame {
 }
 
 /** The caller no longer waits. No answer is owed. */
-export interface CancelFrame {
+interface CancelFrame {
   readonly kind: typeof KIND.cancel;
   readonly id: number;
 }
@@ -60,31 +60,31 @@ export interface OpenFrame {
 }
 
 /** `seq` counts from 0 with no gap. */
-export interface ItemFrame {
+interface ItemFrame {
   readonly kind: typeof KIND.item;
   readonly id: number;
   readonly seq: number;
   readonly body: unknown;
 }
 
-export interface EndFrame {
+interface EndFrame {
   readonly kind: typeof KIND.end;
   readonly id: number;
 }
 
 /** The stream's reader took `n` more items. */
-export interface CreditFrame {
+interface CreditFrame {
   readonly kind: typeof KIND.credit;
   readonly id: number;
   readonly n: number;
 }
 
-export interface PingFrame {
+interface PingFrame {
   readonly kind: typeof KIND.ping;
   readonly nonce: number;
 }
 
-export interface PongFrame {
+interface PongFrame {
   readonly kind: typeof KIND.pong;
   readonly nonce: number;
 }

@@ -9,7 +9,7 @@ import { MalformedFrame } from "../errors.ts";
 /** A frame of fewer bytes cannot nest deeper, so an encoder needs to check only longer ones. */
 export const DEPTH_MAX = 512;
 /** An empty map is one byte on the wire and fifty in memory. */
-export const CONTAINERS_MAX = 1_048_576;
+const CONTAINERS_MAX = 1_048_576;
 
 const EXT_UNDEFINED = 0x00;
 const EXT_TIMESTAMP = 0xff;

@@ -15,7 +15,7 @@ test("gives up when a ping is not answered in time, whatever was asked since", (
   const heartbeat = new Heartbeat(limits, 0);
   heartbeat.asked(100);
   heartbeat.asked(350);
-  expect(heartbeat.check(399, true)).toBe("fine");
+  for (const now of [150, 250, 350, 399]) expect(heartbeat.check(now, true)).toBe("fine");
   expect(heartbeat.check(400, true)).toBe("gone");
 });
 
@@ -30,4 +30,13 @@ test("any byte is an answer", () => {
 test("a late look at the clock asks first: only an unanswered ping counts", () => {
   const heartbeat = new Heartbeat(limits, 0);
   expect(heartbeat.check(60_000, true)).toBe("ask");
+});
+
+test("a process that was stopped itself waits for the answer anew", () => {
+  const heartbeat = new Heartbeat(limits, 0);
+  heartbeat.asked(100);
+  expect(heartbeat.check(110, true)).toBe("fine");
+  expect(heartbeat.check(9_000, true)).toBe("fine");
+  for (const now of [9_100, 9_200, 9_299]) expect(heartbeat.check(now, true)).toBe("fine");
+  expect(heartbeat.check(9_300, true)).toBe("gone");
 });

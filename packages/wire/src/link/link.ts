@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "@keelson/kernel";
-import { MalformedFrame } from "../errors.ts";
+import { MalformedFrame, type GoawayCode } from "../errors.ts";
 import { decodeFrame, encodeFrame } from "../frame/codec.ts";
 import { KIND, type Frame, type GoawayFrame } from "../frame/frame.ts";
 import { decodeHello, encodeHello, HELLO_BYTES_MAX, MAGIC, type Hello } from "../frame/hello.ts";
@@ -123,7 +123,7 @@ export class Link {
   }
 
   /** Says why, hands over what is queued, and ends. */
-  refuse(code: string, message: string): void {
+  refuse(code: GoawayCode, message: string): void {
     if (this.#phase === "ended") return;
     const goaway: GoawayFrame = { kind: KIND.goaway, code, message: message.slice(0, 2_000) };
     if (!this.#greeted) this.#outbox.push(MAGIC);

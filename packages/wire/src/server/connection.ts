@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "@keelson/kernel";
-import { failureOf, WireFailure } from "../errors.ts";
+import { failureOf, WireFailure, type GoawayCode } from "../errors.ts";
 import { encodeFrame } from "../frame/codec.ts";
 import { KIND, type Frame, type OpenFrame, type RequestFrame } from "../frame/frame.ts";
 import { chooseVersion, PROTOCOL, type Hello } from "../frame/hello.ts";
@@ -10,6 +10,12 @@ import type { Handlers } from "./handlers.ts";
 import { Incoming, type Peer } from "./incoming.ts";
 import { OutgoingStream } from "./outgoing-stream.ts";
 
+/** Why a client is not let in. */
+export interface Refusal {
+  readonly code: GoawayCode;
+  readonly message: string;
+}
+
 /** What a connection needs of its server. */
 export interface ConnectionContext {
   readonly clock: Clock;
@@ -17,7 +23,7 @@ export interface ConnectionContext {
   readonly handlers: Handlers;
   readonly hello: Hello;
   /** Undefined to let them in; otherwise why not. */
-  readonly admit: (hello: Hello) => { readonly code: string; readonly message: string } | undefined;
+  readonly admit: (hello: Hello) => Refusal | undefined;
   readonly closed: (connection: ServerConnection, reason: Error) => void;
 }
 
@@ -54,7 +60,7 @@ export class ServerConnection implements LinkEvents {
 
   hello(hello: Hello): void {
     this.#peer = { name: hello.name, address: this.#peer.address };
-    const refusal =
+    const refusal: Refusal | undefined =
       chooseVersion(PROTOCOL, hello) === undefined
         ? {
             code: "VERSION",
@@ -113,7 +119,7 @@ export class ServerConnection implements LinkEvents {
     this.#link.tick(this.isBusy);
   }
 
-  refuse(code: string, message: string): void {
+  refuse(code: GoawayCode, message: string): void {
     this.#link.refuse(code, message);
   }
 

@@ -4,7 +4,7 @@ import type { Clock, Timer } from "@keelson/kernel";
 import { formatAddress } from "../address.ts";
 import { PROTOCOL, type Hello } from "../frame/hello.ts";
 import { wireLimits, type WireLimits } from "../limits.ts";
-import { ServerConnection, type ConnectionContext } from "./connection.ts";
+import { ServerConnection, type ConnectionContext, type Refusal } from "./connection.ts";
 import { Handlers, type MethodHandler, type StreamHandler } from "./handlers.ts";
 
 export interface WireServerOptions {
@@ -125,7 +125,7 @@ export class WireServer {
     if (this.#closing !== undefined) connection.refuse("GOING_AWAY", `${this.#options.name} is closing`);
   }
 
-  #admit(hello: Hello): { code: string; message: string } | undefined {
+  #admit(hello: Hello): Refusal | undefined {
     const { token } = this.#options;
     if (token === undefined || sameText(token, hello.token ?? "")) return undefined;
     return {
