@@ -38,3 +38,8 @@ export * from "./membership/view-change.ts";
 export * from "./membership/view-machine.ts";
 export * from "./membership/protocol.ts";
 export * from "./control/protocol-controller.ts";
+export * from "./routing/route-table.ts";
+export * from "./routing/epoch-memory.ts";
+export * from "./routing/retry-budget.ts";
+export * from "./routing/breakers.ts";
+export * from "./routing/judge.ts";

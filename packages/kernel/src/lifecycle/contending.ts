@@ -16,7 +16,9 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
   const elsewhere = tenure !== undefined && tenure.value.session !== machine.liveness?.id;
   const wanted = !local.hold && target && elsewhere;
 
-  if (wanted && session && now >= local.retryAt) {
+  const retryAt = Math.max(local.retryAt, local.commitRetryAt);
+
+  if (wanted && session && now >= retryAt) {
     prepareIfNeeded(machine, local, false);
     const phase: Contender["phase"] =
       local.data === "prepared" && local.shard === "none" ? "ready" : "preparing";
@@ -52,7 +54,7 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
     }
     return;
   }
-  if (wanted) machine.wake(local, Math.max(local.retryAt, now + machine.terms.renewRetryMs));
+  if (wanted) machine.wake(local, session ? retryAt : Math.max(retryAt, now + machine.terms.renewRetryMs));
   if (
     !wanted &&
     key &&
@@ -61,7 +63,7 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
     tenure !== undefined &&
     !local.contending
   ) {
-    if (now >= local.retryAt) {
+    if (now >= local.commitRetryAt) {
       local.contending = true;
       machine.emit({
         kind: "commit",
@@ -69,7 +71,7 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
         replica: local.key,
         commit: machine.intents.withdraw(local.key, machine.self.node, key.revision),
       });
-    } else machine.wake(local, local.retryAt);
+    } else machine.wake(local, local.commitRetryAt);
   }
   const mayTakeOver = tenure === undefined && machine.leavingSince === undefined;
   if (!wanted && !local.hold && !mayTakeOver && !key && !local.contending) letGo(machine, local);

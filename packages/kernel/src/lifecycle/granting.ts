@@ -32,6 +32,7 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
   const at = Math.max(
     turn(machine, local, facts, position),
     local.retryAt,
+    local.commitRetryAt,
     verdict.kind === "free" ? -Infinity : verdict.until,
   );
   if (now < at || local.granting) {
@@ -125,8 +126,8 @@ function removeLeftOver(
 ): void {
   const epoch = { era: tenure.value.era, revision: tenure.revision };
   if (compareEpochs(epoch, local.lastAdopted) > 0 || epoch.era !== machine.era?.era) return; // Not adopted yet: its era is not open to us.
-  if (local.cleaning || now < local.retryAt) {
-    machine.wake(local, local.retryAt);
+  if (local.cleaning || now < local.commitRetryAt) {
+    machine.wake(local, local.commitRetryAt);
     return;
   }
   const shard = machine.facts.shard(local.shardKey, now);

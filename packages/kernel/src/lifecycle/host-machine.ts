@@ -231,17 +231,17 @@ export class HostMachine {
     switch (purpose) {
       case "grant":
         local.granting = false;
-        if (report !== "committed") local.retryAt = Math.max(local.retryAt, again);
+        if (report !== "committed") local.commitRetryAt = again;
         if (report === "unknown" && !this.rules.adoption) local.deaf = true;
         break;
       case "contend":
       case "withdraw":
         local.contending = false;
-        if (report !== "committed") local.retryAt = Math.max(local.retryAt, again);
+        if (report !== "committed") local.commitRetryAt = again;
         break;
       case "clean":
         local.cleaning = false;
-        if (report !== "committed") local.retryAt = Math.max(local.retryAt, again);
+        if (report !== "committed") local.commitRetryAt = again;
         break;
       case "forgive":
         local.cleaning = false;

@@ -61,6 +61,8 @@ export interface Local {
   /** Failures in a row here, and until when this node keeps its hands off. */
   failures: number;
   retryAt: number;
+  /** Not before this is another grant, contender write or clean-up sent, after one that did not succeed. */
+  commitRetryAt: number;
   /** A grant, a contender write or a clean-up is out. */
   granting: boolean;
   contending: boolean;
@@ -85,6 +87,7 @@ export function newLocal(key: ReplicaKey): Local {
     lastPrimary: NO_EPOCH,
     failures: 0,
     retryAt: -Infinity,
+    commitRetryAt: -Infinity,
     granting: false,
     contending: false,
     cleaning: false,

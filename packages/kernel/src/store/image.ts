@@ -59,11 +59,13 @@ export class StoreImage {
 
   /** What one of our own commits wrote: known at once, without waiting for the watch. */
   learn(revision: Revision, changes: readonly Change[]): ImageChange[] {
+    // The watch was quicker than the reply: it has already told of this, and perhaps of what undid it.
+    if (revision <= this.#revision) return [];
     const out: ImageChange[] = [];
     for (const change of changes) {
       if (change.kind === "put") this.#put(change.entry, out);
       else {
-        if (revision > this.#revision) this.#deleted.set(change.key, revision);
+        this.#deleted.set(change.key, revision);
         this.#delete(change.key, change.revision, false, out);
       }
     }

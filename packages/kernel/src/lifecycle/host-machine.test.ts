@@ -1,0 +1,355 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { Keys } from "../identity/keys.ts";
+import type { HeldSession } from "../membership/session-machine.ts";
+import type { Plan } from "../placement/plan.ts";
+import { Fence } from "../tenure/fence.ts";
+import { ALL_RULES } from "../tenure/rules.ts";
+import type { Contender, Tenure } from "../tenure/tenure.ts";
+import { terms } from "../tenure/terms.ts";
+import type { HostAction } from "./host-actions.ts";
+import { HostMachine } from "./host-machine.ts";
+
+const KEY = "s/7/0";
+const t = terms();
+
+/** One node's machine with a hand on every fact it sees. */
+class Bench {
+  readonly machine: HostMachine;
+  now = 1_000;
+  actions: HostAction[] = [];
+
+  constructor(builds = false) {
+    this.machine = new HostMachine({
+      self: { node: "a", boot: "boot-a", address: "a:1" },
+      keys: new Keys("f"),
+      terms: t,
+      rules: ALL_RULES,
+      random: () => 0.5,
+      wall: () => 0,
+      services: new Map([["s", { builds, primary: false }]]),
+    });
+    this.machine.setEra({ era: 1, revision: 3 });
+    this.machine.setSession(session("sa"));
+  }
+
+  plan(...candidates: string[]): this {
+    const lines = new Map([[KEY, { candidates, reason: "because" }]]);
+    const plan: Plan = { viewN: 1, parameters: { shards: 8, replicas: 1, placement: {} }, lines };
+    this.machine.setPlan("s", plan, this.now);
+    return this;
+  }
+
+  tenure(node: string, revision: number, how: Tenure["how"] = "grant"): this {
+    const value: Tenure = {
+      v: 1,
+      node,
+      boot: `boot-${node}`,
+      session: `s${node}`,
+      era: 1,
+      address: `${node}:1`,
+      how,
+      reason: "",
+      since: 0,
+    };
+    this.machine.setTenure(KEY, { value, revision }, false, this.now);
+    return this;
+  }
+
+  noTenure(lost = false): this {
+    this.machine.setTenure(KEY, undefined, lost, this.now);
+    return this;
+  }
+
+  contender(node: string, phase: Contender["phase"], revision: number): this {
+    const value: Contender = {
+      v: 1,
+      phase,
+      progress: 0,
+      boot: `boot-${node}`,
+      session: `s${node}`,
+      address: `${node}:1`,
+    };
+    this.machine.setContender(KEY, node, { value, revision }, this.now);
+    return this;
+  }
+
+  step(later = 0): HostAction[] {
+    this.now += later;
+    this.actions = this.machine.step(this.now).filter((action) => action.kind !== "decided");
+    return this.actions;
+  }
+
+  kinds(later = 0): string[] {
+    return this.step(later).map((action) => (action.kind === "commit" ? action.purpose : action.kind));
+  }
+
+  live(revision: number): this {
+    this.tenure("a", revision);
+    expect(this.kinds()).toContain("activate");
+    this.machine.activated(KEY, { era: 1, revision }, this.now);
+    this.step();
+    return this;
+  }
+
+  phase(): string | undefined {
+    return this.machine.local(KEY)?.hold?.phase;
+  }
+
+  report(
+    purpose: "grant" | "hand-over" | "re-stamp" | "release",
+    outcome: "committed" | "conflict" | "unknown",
+  ): this {
+    this.machine.committed(purpose, KEY, this.machine.local(KEY)?.hold?.epoch, outcome, this.now);
+    return this;
+  }
+}
+
+function session(id: string): HeldSession {
+  const fence = new Fence(id);
+  fence.extend(1e9);
+  return { id, role: "liveness", era: 1, fence };
+}
+
+let bench: Bench;
+beforeEach(() => {
+  bench = new Bench();
+});
+
+describe("grant", () => {
+  test("the first candidate creates an absent tenure at once, guarded on absence and the open era", () => {
+    bench.plan("a", "b");
+    expect(bench.kinds()).toEqual(["grant"]);
+    const [action] = bench.actions;
+    expect(action?.kind === "commit" && action.commit.guards).toEqual([
+      { key: "/keelson/f/fleet/era", revision: 3 },
+      { key: "/keelson/f/tenure/s/7/0", revision: 0 },
+    ]);
+    expect(action?.kind === "commit" && action.commit.writes[0]).toMatchObject({ session: "sa" });
+  });
+
+  test("a lower rank waits a step for each candidate before it", () => {
+    bench.plan("b", "c", "a").noTenure();
+    expect(bench.kinds(2 * t.takeoverStepMs - 1)).toEqual([]);
+    expect(bench.kinds(1)).toEqual(["grant"]);
+  });
+
+  test("a ready contender goes before the plan's order", () => {
+    bench.plan("a", "b").contender("b", "ready", 9);
+    expect(bench.kinds()).toEqual([]);
+    expect(bench.kinds(t.takeoverStepMs)).toEqual(["grant"]);
+  });
+
+  test("nothing is granted while the era is closed, without a session, or past its deadline", () => {
+    bench.machine.setEra(undefined);
+    bench.plan("a");
+    expect(bench.kinds()).toEqual([]);
+    bench.machine.setEra({ era: 1, revision: 3 });
+    bench.machine.setSession(undefined);
+    expect(bench.kinds()).toEqual([]);
+    const lapsed = session("sb");
+    lapsed.fence.end();
+    bench.machine.setSession(lapsed);
+    expect(bench.kinds()).toEqual([]);
+  });
+
+  test("a grant that landed late is adopted, once", () => {
+    bench.plan("a");
+    bench.step();
+    bench.report("grant", "unknown");
+    bench.live(20);
+    expect(bench.phase()).toBe("live");
+    bench.tenure("a", 20);
+    expect(bench.kinds()).toEqual([]);
+  });
+
+  test("another node's tenure, or one of a former session or boot of ours, is not adopted", () => {
+    bench.plan("b").tenure("b", 20);
+    expect(bench.kinds()).toEqual([]);
+    const value: Tenure = {
+      v: 1,
+      node: "a",
+      boot: "older",
+      session: "sa",
+      era: 1,
+      address: "",
+      how: "grant",
+      reason: "",
+      since: 0,
+    };
+    bench.machine.setTenure(KEY, { value, revision: 21 }, false, bench.now);
+    bench.step();
+    expect(bench.phase()).toBeUndefined();
+  });
+
+  test("a takeover soon after the last grant carries a strike, and many strikes delay the next", () => {
+    bench.plan("b", "a").tenure("b", 20);
+    bench.step();
+    bench.now += 5_000;
+    bench.noTenure(true);
+    bench.plan("a");
+    bench.step();
+    const [grant] = bench.actions;
+    expect(grant?.kind === "commit" && grant.commit.writes.map((w) => w.key)).toContain(
+      "/keelson/f/trouble/s/7",
+    );
+    bench.machine.committed("grant", KEY, undefined, "conflict", bench.now);
+    bench.machine.setTrouble(
+      "s/7",
+      { value: { v: 1, strikes: 3, last: { node: "b", what: "holder lost", message: "" } }, revision: 30 },
+      bench.now,
+    );
+    expect(bench.kinds(1_000)).toEqual([]);
+    expect(bench.kinds(1_100)).toEqual(["grant"]);
+  });
+});
+
+describe("contending", () => {
+  test("the target prepares while another holds, then says ready; no longer wanted, it withdraws before it lets go", () => {
+    bench = new Bench(true);
+    bench.plan("a", "b").tenure("b", 20);
+    expect(bench.kinds().sort()).toEqual(["contend", "prepare"]);
+    bench.contender("a", "preparing", 21);
+    bench.machine.committed("contend", KEY, undefined, "committed", bench.now);
+    bench.machine.prepared(KEY);
+    expect(bench.kinds()).toEqual(["contend"]);
+    bench.contender("a", "ready", 22);
+    bench.machine.committed("contend", KEY, undefined, "committed", bench.now);
+    expect(bench.kinds()).toEqual([]);
+    bench.plan("b");
+    expect(bench.kinds()).toEqual(["withdraw"]);
+    bench.machine.setContender(KEY, "a", undefined, bench.now);
+    bench.machine.committed("withdraw", KEY, undefined, "committed", bench.now);
+    expect(bench.kinds()).toEqual(["discard"]);
+  });
+});
+
+describe("hand-over", () => {
+  const drained = () => {
+    bench.plan("a").live(20);
+    bench.plan("b", "a").contender("b", "ready", 30);
+    expect(bench.kinds()).toEqual(["drain"]);
+    expect(bench.phase()).toBe("draining");
+    bench.machine.drained(KEY);
+  };
+
+  test("waits for a ready contender, stops admitting, drains, then sends one guarded commit", () => {
+    bench.plan("a").live(20);
+    bench.plan("b", "a").contender("b", "preparing", 29);
+    expect(bench.kinds()).toEqual([]);
+    bench.contender("b", "ready", 30);
+    expect(bench.kinds()).toEqual(["drain"]);
+    bench.machine.drained(KEY);
+    expect(bench.kinds()).toEqual(["hand-over"]);
+    const [action] = bench.actions;
+    expect(action?.kind === "commit" && action.commit.guards).toEqual([
+      { key: "/keelson/f/fleet/era", revision: 3 },
+      { key: "/keelson/f/tenure/s/7/0", revision: 20 },
+      { key: "/keelson/f/contender/s/7/0/b", revision: 30 },
+    ]);
+    bench.tenure("b", 31, "hand-over").report("hand-over", "committed");
+    expect(bench.kinds()).toEqual(["close"]);
+    expect(bench.phase()).toBeUndefined();
+  });
+
+  test("goes back to serving when the contender withdrew before anything was sent", () => {
+    drained();
+    bench.machine.setContender(KEY, "b", undefined, bench.now);
+    expect(bench.kinds()).toEqual(["live"]);
+    expect(bench.phase()).toBe("live");
+  });
+
+  test("after an unknown outcome it repeats the same commit, and then re-stamps; it never serves under that epoch", () => {
+    drained();
+    expect(bench.kinds()).toEqual(["hand-over"]);
+    const [sent] = bench.actions;
+    bench.report("hand-over", "unknown");
+    expect(bench.kinds(100)).toEqual(["hand-over"]);
+    expect(bench.actions[0]).toEqual(sent);
+    bench.report("hand-over", "unknown");
+    expect(bench.kinds(t.unsureMs)).toEqual(["re-stamp"]);
+    expect(bench.phase()).toBe("restamping");
+    bench.tenure("a", 40, "re-stamp");
+    expect(bench.kinds()).toEqual(["close"]);
+    bench.machine.closed(KEY);
+    expect(bench.kinds()).toEqual(["activate"]);
+    expect(bench.machine.local(KEY)?.hold?.epoch).toEqual({ era: 1, revision: 40 });
+  });
+
+  test("a conflict re-stamps: a copy of the commit may have landed", () => {
+    drained();
+    bench.step();
+    bench.report("hand-over", "conflict");
+    expect(bench.kinds()).toEqual(["re-stamp"]);
+    bench.tenure("b", 31, "hand-over");
+    expect(bench.kinds()).toEqual(["close"]);
+    expect(bench.phase()).toBeUndefined();
+  });
+
+  test("a lost session ends the tenure and closes the shard, and leaves what was prepared", () => {
+    bench = new Bench(true);
+    bench.plan("a").tenure("a", 20);
+    bench.step();
+    bench.machine.prepared(KEY);
+    expect(bench.kinds()).toEqual(["activate"]);
+    bench.machine.activated(KEY, { era: 1, revision: 20 }, bench.now);
+    bench.machine.setSession(undefined);
+    expect(bench.kinds()).toContain("close");
+    bench.machine.closed(KEY);
+    bench.step();
+    expect(bench.phase()).toBeUndefined();
+    expect(bench.machine.local(KEY)?.data).toBe("prepared");
+  });
+});
+
+describe("leaving", () => {
+  test("hands over to whoever gets ready, and releases when nobody can", () => {
+    bench.plan("a").live(20);
+    bench.machine.leave(bench.now);
+    bench.plan();
+    expect(bench.kinds()).toEqual(["close"]);
+    bench.machine.closed(KEY);
+    expect(bench.kinds()).toEqual(["release"]);
+    expect(bench.machine.idle()).toBe(false);
+    bench.noTenure().report("release", "committed");
+    bench.step();
+    expect(bench.machine.idle()).toBe(true);
+  });
+
+  test("never grants or contends", () => {
+    bench.machine.leave(bench.now);
+    bench.plan("a");
+    expect(bench.kinds()).toEqual([]);
+    bench.tenure("b", 20);
+    expect(bench.kinds()).toEqual([]);
+  });
+});
+
+describe("a shard that does not open", () => {
+  test("is re-stamped before each new try, then released with a strike, and left alone for a while", () => {
+    bench.plan("a").tenure("a", 20);
+    for (let revision = 20; revision < 20 + t.opensTriesMax; revision++) {
+      expect(bench.kinds(2_000)).toEqual(["activate"]);
+      bench.machine.activateFailed(KEY, { era: 1, revision }, "no disk", bench.now);
+      if (revision < 19 + t.opensTriesMax) {
+        expect(bench.kinds(2_000)).toEqual(["re-stamp"]);
+        bench.tenure("a", revision + 1, "re-stamp").report("re-stamp", "committed");
+      }
+    }
+    expect(bench.kinds()).toEqual(["release"]);
+    const [release] = bench.actions;
+    expect(release?.kind === "commit" && JSON.stringify(release.commit.writes)).toContain("no disk");
+    bench.noTenure().report("release", "committed");
+    expect(bench.kinds(1_000)).toEqual([]);
+  });
+
+  test("a release that was lost on the way is repeated until the key is gone", () => {
+    bench.plan("a").live(20);
+    bench.machine.leave(bench.now);
+    bench.plan();
+    bench.step();
+    bench.machine.closed(KEY);
+    bench.step();
+    bench.report("release", "unknown");
+    expect(bench.kinds(2_000)).toEqual(["release"]);
+  });
+});
