@@ -82,3 +82,11 @@ test("a change says whether a session's end deleted the key", () => {
   ]);
   expect([first?.expired, second?.expired]).toEqual([true, false]);
 });
+
+test("an own commit that the watch has already passed is not learnt again: what undid it may have come too", () => {
+  const image = listed(5);
+  image.apply(6, [put("a", 6)]);
+  image.apply(7, [gone("a", 7)]);
+  expect(image.learn(6, [put("a", 6)])).toEqual([]);
+  expect(image.get("a")).toBeUndefined();
+});

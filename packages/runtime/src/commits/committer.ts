@@ -102,13 +102,16 @@ export class Committer {
         return;
       }
       const { mirror } = this.#options;
-      if (outcome.incarnation !== mirror.image.incarnation) mirror.distrust();
-      else mirror.notice(outcome.revision);
+      // A reply from before a loss must not be learnt into the copy of what came after it.
+      const known = outcome.incarnation === mirror.image.incarnation;
+      if (known) mirror.notice(outcome.revision);
+      else mirror.distrust();
       if (outcome.kind === "committed") {
-        mirror.learn(
-          outcome.revision,
-          left.flatMap((one) => one.commit.writes.map((write) => asChange(write, outcome.revision))),
-        );
+        if (known)
+          mirror.learn(
+            outcome.revision,
+            left.flatMap((one) => one.commit.writes.map((write) => asChange(write, outcome.revision))),
+          );
         for (const one of left) one.report("committed", outcome);
         return;
       }
