@@ -1,2 +1,3 @@
-/** A sixth service in under 100 lines, and others. */
-export {};
+/** Services to copy from: the smallest one, and a sixth service in under 100 lines. */
+export { echoService } from "./echo.ts";
+export { counterService, type CounterOptions } from "./counter.ts";
