@@ -1,7 +1,8 @@
 // `npm test`: everything that must be true before a commit, cheapest first, stopping at the first failure.
 // Arguments go to vitest.
 
-import { runStep, setup, tool } from "./setup.mjs";
+import { join } from "node:path";
+import { root, runStep, setup, tool } from "./setup.mjs";
 
 setup();
 runStep(
@@ -13,5 +14,6 @@ runStep(
 runStep("lint", tool("oxlint", "bin/oxlint"), ["--type-aware", "--deny-warnings"], process.stdout);
 runStep("types, tests included", tool("typescript", "bin/tsc"), ["-p", "tsconfig.json"], process.stdout);
 runStep("unused code and dependencies", tool("knip", "bin/knip.js"), [], process.stdout);
+runStep("servers for tests", join(root, "packages/testkit/dist/servers/install.js"), []);
 runStep("tests", tool("vitest", "vitest.mjs"), ["run", ...process.argv.slice(2)], process.stdout);
 process.stderr.write("keelson: all checks passed\n");

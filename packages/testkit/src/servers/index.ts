@@ -1,0 +1,12 @@
+/** Real servers for tests: started on free loopback ports in temporary folders, and stopped by process id. */
+export {
+  ServersMissingError,
+  ensureServers,
+  missingServers,
+  whatToInstall,
+  type ServerName,
+} from "./debian.ts";
+export { etcdctl, startEtcd, type EtcdOptions } from "./etcd.ts";
+export { startPostgres, type PostgresOptions } from "./postgres.ts";
+export { startRedis, type RedisOptions } from "./redis.ts";
+export type { TestServer } from "./server-process.ts";
