@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManualClock } from "@keelson/testkit";
+import { expect, test } from "vitest";
+import { openStore, parseStoreUrl } from "./url.ts";
+
+const FORMS = "memory:, embedded:<folder> or embedded://<host>:<port>";
+
+test.each([
+  ["memory:", { kind: "memory" }],
+  ["MEMORY://", { kind: "memory" }],
+  ["embedded:./data", { kind: "embedded", folder: "./data" }],
+  ["embedded:data", { kind: "embedded", folder: "data" }],
+  ["embedded:/var/lib/keelson", { kind: "embedded", folder: "/var/lib/keelson" }],
+  ["embedded:a b:c", { kind: "embedded", folder: "a b:c" }],
+  ["embedded://localhost:7400", { kind: "remote", address: "localhost:7400" }],
+  ["embedded://[::1]:7400/", { kind: "remote", address: "[::1]:7400" }],
+])("%s is read", (url, parsed) => {
+  expect(parseStoreUrl(url)).toEqual(parsed);
+});
+
+test.each([
+  ["", `the store is empty: write ${FORMS}`],
+  ["./data", `store "./data" names no kind: write embedded:./data, or ${FORMS}`],
+  ["embeded:./data", `unknown store "embeded:" (did you mean "embedded:"?): write ${FORMS}`],
+  ["mem:", `unknown store "mem:": write ${FORMS}`],
+  ["memroy:", `unknown store "memroy:" (did you mean "memory:"?): write ${FORMS}`],
+  ["mysql://root:secret@db/keelson", `unknown store "mysql:": write ${FORMS}`],
+  ["memory:x", "a memory store has no address: write memory:"],
+  ["embedded:", "embedded: names no folder: write embedded:./data, say"],
+  [
+    "embedded://localhost",
+    "embedded://localhost is no host and port: write embedded://127.0.0.1:7400, say, or embedded:/path for a folder",
+  ],
+  [
+    "embedded:///data",
+    "embedded:///data is no host and port: write embedded://127.0.0.1:7400, say, or embedded:/path for a folder",
+  ],
+])("%j is refused with one line that says what to write", (url, message) => {
+  expect(() => parseStoreUrl(url)).toThrow(expect.objectContaining({ code: "STORE_URL_INVALID", message }));
+});
+
+test("memory and embedded stores open and answer", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "keelson-url-"));
+  const options = { clock: new ManualClock(), random: Math.random };
+  for (const url of ["memory:", `embedded:${folder}`]) {
+    // oxlint-disable-next-line no-await-in-loop -- two.
+    const store = await openStore(url, options);
+    // oxlint-disable-next-line no-await-in-loop -- two.
+    expect(await store.range("", { timeoutMs: 1000 })).toMatchObject({ entries: [], revision: 0 });
+    // oxlint-disable-next-line no-await-in-loop -- two.
+    await store.close();
+  }
+  rmSync(folder, { recursive: true });
+});

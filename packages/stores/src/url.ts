@@ -1,0 +1,106 @@
+/**
+ * Store addresses as people write them: `memory:`, `embedded:./folder` for a folder of this process's own, `embedded://host:port` for one that another
+ * process serves. Parsing is apart from opening, so that a command can check what it was given before it starts anything.
+ */
+import type { Clock, Random, Store } from "@keelson/kernel";
+import { parseAddress } from "@keelson/wire";
+import { EmbeddedStore } from "./embedded/embedded-store.ts";
+import { StoreUrlError } from "./errors.ts";
+import { MemoryStore } from "./memory/memory-store.ts";
+import { RemoteStore } from "./remote/remote-store.ts";
+
+export { StoreUrlError } from "./errors.ts";
+
+export type StoreUrl =
+  | { readonly kind: "memory" }
+  | { readonly kind: "embedded"; readonly folder: string }
+  | { readonly kind: "remote"; readonly address: string };
+
+export interface OpenStoreOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told to a remote store, for its logs. */
+  readonly name?: string;
+  /** Told to a remote store that asks for one. */
+  readonly token?: string;
+}
+
+/** Each known scheme with how it is written. */
+const FORMS = {
+  memory: ["memory:"],
+  embedded: ["embedded:<folder>", "embedded://<host>:<port>"],
+} as const;
+
+/** Opens what the address names. Throws StoreUrlError, FolderError or StoreError; remote stores connect when first used. */
+export async function openStore(url: string, options: OpenStoreOptions): Promise<Store> {
+  const parsed = parseStoreUrl(url);
+  switch (parsed.kind) {
+    case "memory":
+      return new MemoryStore(options);
+    case "embedded":
+      return EmbeddedStore.open({ ...options, folder: parsed.folder });
+    case "remote":
+      return new RemoteStore({ ...options, address: parsed.address });
+  }
+}
+
+/** Messages name the scheme but not the rest: an address of another store may hold a password. */
+export function parseStoreUrl(url: string): StoreUrl {
+  const match = /^(?<scheme>[A-Za-z][A-Za-z0-9+-]*):(?<rest>.*)$/s.exec(url);
+  const scheme = match?.groups?.["scheme"]?.toLowerCase();
+  const rest = match?.groups?.["rest"] ?? "";
+  if (scheme === undefined)
+    throw new StoreUrlError(
+      url === ""
+        ? `the store is empty: write ${forms()}`
+        : `store "${url}" names no kind: write embedded:${url}, or ${forms()}`,
+    );
+  if (scheme === "memory") {
+    if (rest === "" || rest === "//") return { kind: "memory" };
+    throw new StoreUrlError("a memory store has no address: write memory:");
+  }
+  if (scheme === "embedded") return embedded(rest);
+  const near = nearest(scheme);
+  throw new StoreUrlError(
+    `unknown store "${scheme}:"${near === undefined ? "" : ` (did you mean "${near}:"?)`}: write ${forms()}`,
+  );
+}
+
+function embedded(rest: string): StoreUrl {
+  if (rest === "") throw new StoreUrlError("embedded: names no folder: write embedded:./data, say");
+  if (!rest.startsWith("//")) return { kind: "embedded", folder: rest };
+  const address = rest.slice(2).replace(/\/$/, "");
+  try {
+    parseAddress(address);
+  } catch (cause) {
+    throw new StoreUrlError(
+      `embedded://${address} is no host and port: write embedded://127.0.0.1:7400, say, or embedded:/path for a folder`,
+      { cause },
+    );
+  }
+  return { kind: "remote", address };
+}
+
+function forms(): string {
+  const all = Object.values(FORMS).flat();
+  return `${all.slice(0, -1).join(", ")} or ${String(all.at(-1))}`;
+}
+
+/** The known scheme that is at most two letters away. */
+function nearest(scheme: string): string | undefined {
+  return Object.keys(FORMS).find((known) => distance(scheme, known) <= 2);
+}
+
+/** Letters to add, drop or change to make one of the other. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, n) => n);
+  for (const [i, letter] of Array.from(from).entries()) {
+    const next = [i + 1];
+    for (const [j, other] of Array.from(to).entries()) {
+      const change = (row[j] as number) + (letter === other ? 0 : 1);
+      next.push(Math.min(change, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] as number;
+}
