@@ -17,6 +17,7 @@ const replies: readonly NodeReply[] = [
   { kind: "ok", epoch: { era: 3, revision: 41 }, body: [1] },
   { kind: "not-owner" },
   { kind: "not-owner", hint: { node: "b", address: "10.0.0.2:7000" } },
+  { kind: "not-owner", hint: { node: "b", address: "10.0.0.2:7000", replica: 1 } },
   { kind: "warming", progress: 0.25 },
   { kind: "overloaded", reason: "queue" },
   { kind: "quarantined", reason: "5 strikes" },

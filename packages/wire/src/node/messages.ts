@@ -1,4 +1,4 @@
-import type { Epoch, NodeReply, NodeRequest } from "@keelson/kernel";
+import type { Epoch, Hint, NodeReply, NodeRequest } from "@keelson/kernel";
 import { WireFailure } from "../errors.ts";
 
 /**
@@ -45,7 +45,7 @@ export function encodeReply(reply: NodeReply): unknown[] {
     case "ok":
       return [reply.kind, [reply.epoch.era, reply.epoch.revision], reply.body];
     case "not-owner":
-      return reply.hint === undefined ? [reply.kind] : [reply.kind, reply.hint.node, reply.hint.address];
+      return reply.hint === undefined ? [reply.kind] : [reply.kind, ...encodeHint(reply.hint)];
     case "warming":
       return [reply.kind, reply.progress];
     case "overloaded":
@@ -58,7 +58,7 @@ export function encodeReply(reply: NodeReply): unknown[] {
 
 /** A reply that cannot be read becomes an error reply: the request was answered, and asking again would not help. */
 export function decodeReply(value: unknown): NodeReply {
-  const [kind, first, second] = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  const [kind, first, second, third] = Array.isArray(value) ? (value as readonly unknown[]) : [];
   switch (kind) {
     case "ok": {
       const epoch = epochOf(first);
@@ -68,7 +68,7 @@ export function decodeReply(value: unknown): NodeReply {
     }
     case "not-owner":
       return typeof first === "string" && typeof second === "string"
-        ? { kind, hint: { node: first, address: second } }
+        ? { kind, hint: { node: first, address: second, ...replicaOf(third) } }
         : { kind };
     case "warming":
       return { kind, progress: typeof first === "number" ? Math.min(1, Math.max(0, first)) : 0 };
@@ -105,4 +105,13 @@ function isCount(value: unknown): value is number {
 
 function bad(message: string): WireFailure {
   return new WireFailure("BAD_REQUEST", message);
+}
+
+/** The replica is said only when it is another than the one that was asked for. */
+function encodeHint({ node, address, replica }: Hint): unknown[] {
+  return replica === undefined ? [node, address] : [node, address, replica];
+}
+
+function replicaOf(value: unknown): { replica?: number } {
+  return Number.isInteger(value) && (value as number) >= 0 ? { replica: value as number } : {};
 }
