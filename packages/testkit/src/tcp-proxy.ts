@@ -170,9 +170,9 @@ class Pipe {
   readonly #passing: () => Passage;
   readonly #spent: (bytes: number) => number;
   readonly #cut: () => void;
-  readonly #late = new Set<NodeJS.Timeout>();
+  readonly #late: { readonly chunk: Buffer; readonly dueAt: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
   #spoiled = false;
-  #dueAt = 0;
   #over = false;
 
   constructor(
@@ -207,8 +207,8 @@ class Pipe {
   }
 
   forget(): void {
-    for (const timer of this.#late) clearTimeout(timer);
-    this.#late.clear();
+    clearTimeout(this.#timer);
+    this.#late.length = 0;
   }
 
   #relay(chunk: Buffer): void {
@@ -232,24 +232,31 @@ class Pipe {
 
   /** Bytes stay in order, also when the delay shrinks while some are on their way. */
   #later(chunk: Buffer, delayMs: number): void {
-    const now = performance.now();
-    this.#dueAt = Math.max(now + delayMs, this.#late.size > 0 ? this.#dueAt : 0);
-    if (this.#dueAt <= now) {
-      this.#into.write(chunk);
-      return;
+    if (delayMs === 0 && this.#late.length === 0) this.#into.write(chunk);
+    else {
+      this.#late.push({ chunk, dueAt: performance.now() + delayMs });
+      this.#timer ??= setTimeout(() => this.#deliver(), delayMs);
     }
-    const timer = setTimeout(() => {
-      this.#late.delete(timer);
-      this.#into.write(chunk);
-      if (this.#over) this.#end();
-    }, this.#dueAt - now);
-    this.#late.add(timer);
+  }
+
+  #deliver(): void {
+    this.#timer = undefined;
+    for (let next = this.#late[0]; next !== undefined; next = this.#late[0]) {
+      const waitMs = next.dueAt - performance.now();
+      if (waitMs > 0) {
+        this.#timer = setTimeout(() => this.#deliver(), Math.ceil(waitMs));
+        return;
+      }
+      this.#into.write(next.chunk);
+      this.#late.shift();
+    }
+    if (this.#over) this.#end();
   }
 
   /** The sender is gone, and the receiver is told so after the last byte, unless nothing gets through. */
   #end(): void {
     const { kind } = this.#passing();
-    if (kind === "swallow" || kind === "hold" || this.#late.size > 0) return;
+    if (kind === "swallow" || kind === "hold" || this.#late.length > 0) return;
     this.#into.end();
   }
 }
