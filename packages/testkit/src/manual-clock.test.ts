@@ -26,3 +26,11 @@ test("what a timer starts gets its turn before the next timer", async () => {
   expect(order).toEqual(["promise", "timer"]);
   expect(clock.wall()).toBe(1001);
 });
+
+test("a timer that a ready promise is about to set counts from now", async () => {
+  const clock = new ManualClock();
+  const fired: number[] = [];
+  void Promise.resolve().then(() => clock.after(10, () => void fired.push(clock.now())));
+  await clock.advance(15);
+  expect(fired).toEqual([10]);
+});

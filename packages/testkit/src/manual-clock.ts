@@ -37,8 +37,9 @@ export class ManualClock implements Clock {
     return this.#pending.size;
   }
 
-  /** Moves time on by `ms`, firing what falls due on the way. */
+  /** Moves time on by `ms`, firing what falls due on the way. What is ready to run now does so before time moves. */
   async advance(ms: number): Promise<void> {
+    await turn();
     const until = this.#now + ms;
     for (let next = this.#nextUntil(until); next !== undefined; next = this.#nextUntil(until)) {
       this.#now = next.at;

@@ -46,6 +46,7 @@ test("what a process acknowledged before kill -9 is there when the next one open
     };
     await Promise.all(["a", "b", "c"].map(writer));`,
   );
+  const exited = once(running, "exit");
   const acknowledged = new Map<string, { value: number; revision: number }>();
   let first: string[] | undefined;
   let lines = 0;
@@ -56,6 +57,7 @@ test("what a process acknowledged before kill -9 is there when the next one open
     lines += 1;
     if (lines === 300) running.kill("SIGKILL");
   }
+  await exited;
   const store = await EmbeddedStore.open({ folder, clock: new ManualClock(), random: Math.random });
   const page = await store.range("/", { timeoutMs: 5000 });
   expect([store.origin, page.incarnation]).toEqual(["kept", first?.[1]]);
