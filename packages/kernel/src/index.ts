@@ -43,3 +43,4 @@ export * from "./routing/epoch-memory.ts";
 export * from "./routing/retry-budget.ts";
 export * from "./routing/breakers.ts";
 export * from "./routing/judge.ts";
+export * from "./control/explain.ts";

@@ -359,6 +359,10 @@ export class HostMachine {
     return this.#plans.get(local.id.service)?.lines.get(local.key);
   }
 
+  plan(service: string): Plan | undefined {
+    return this.#plans.get(service);
+  }
+
   planSince(service: string): number {
     return this.#planSince.get(service) ?? Infinity;
   }

@@ -65,7 +65,7 @@ export function terms(given: Partial<Terms> = {}): Terms {
     quarantineStrikes: 5,
     quarantineMs: 600_000,
     relistMs: 300_000,
-    movesMax: 32,
+    movesMax: 64,
     ...given,
   };
 }

@@ -24,7 +24,16 @@ export interface HostPorts {
 }
 
 /** Commits that may share a batch with others: they are many at once, and a failing one is simply taken out. */
-const SHARED: ReadonlySet<string> = new Set(["grant", "contend", "withdraw", "clean", "forgive", "promote"]);
+const SHARED: ReadonlySet<string> = new Set([
+  "grant",
+  "contend",
+  "withdraw",
+  "hand-over",
+  "release",
+  "clean",
+  "forgive",
+  "promote",
+]);
 
 /** Carries out what the host machine decides: opens, drains and closes shards, sends commits, and reports what came of it. */
 export class Host {

@@ -6,6 +6,7 @@ import {
   HostMachine,
   Keys,
   SessionMachine,
+  explain,
   parseReplicaKey,
   protocolController,
   terms as allTerms,
@@ -15,6 +16,7 @@ import {
   type Decision,
   type DecisionKind,
   type Epoch,
+  type Explanation,
   type HeldSession,
   type HostAction,
   type ImageChange,
@@ -249,6 +251,24 @@ export class KeelsonNode {
   /** Changes what the member key says of this node, e.g. its capacity. */
   update(change: Parameters<Membership["update"]>[0]): void {
     this.#membership.update(change);
+  }
+
+  /** Who holds a shard, since when, and why, as this node sees it. */
+  explain(service: string, shard: string): Explanation | undefined {
+    const { image } = this.mirror;
+    const { keys, decisions } = this;
+    const plan = this.#host.machine.plan(service);
+    return explain(
+      {
+        keys,
+        plan,
+        get: (key) => image.get(key),
+        entries: () => image.entries(),
+        decisions: (replica) => decisions.of(replica),
+      },
+      service,
+      shard,
+    );
   }
 
   get manages(): boolean {
