@@ -1,7 +1,7 @@
+import { TcpProxy } from "@keelson/testkit";
 import { afterEach, expect, test } from "vitest";
 import { WireClient, WireServer, parseAddress } from "@keelson/wire";
 import { clock, random, sleep } from "../fixtures/real-clock.ts";
-import { Relay } from "../fixtures/relay.ts";
 import { MemoryStore } from "../memory/memory-store.ts";
 import { RemoteStore } from "./remote-store.ts";
 import { StoreServer } from "./store-server.ts";
@@ -34,10 +34,10 @@ function connect(address: string): RemoteStore {
   return store;
 }
 
-async function relay(to: string): Promise<Relay> {
-  const opened = await Relay.open(parseAddress(to));
-  closers.push(() => opened.close());
-  return opened;
+async function proxyTo(address: string): Promise<{ proxy: TcpProxy; address: string }> {
+  const proxy = await TcpProxy.open(parseAddress(address).port);
+  closers.push(() => proxy.close());
+  return { proxy, address: `${proxy.host}:${proxy.port}` };
 }
 
 const putA = { guards: [], writes: [{ kind: "put", key: "/a", value: "v" }] } as const;
@@ -61,22 +61,26 @@ test("where nobody listens, nothing was sent", async () => {
   expect(ends).toEqual(["closed"]);
 });
 
-test("a write whose answer is lost is unknown, a read is unavailable, and the connection is replaced", async () => {
-  const { server, memory, incarnation } = await serve();
-  const proxy = await relay(server.address);
-  const store = connect(proxy.address);
-  await store.range("", call);
-  proxy.hold();
-  const lost = { timeoutMs: 100 };
-  const codes = await Promise.all(
-    [
-      store.commit(putA, { ...lost, incarnation }),
-      store.openSession(1000, lost),
-      store.renew([], lost),
-      store.revoke("x", lost),
-      store.range("", lost),
-    ].map((each) => each.catch((error: unknown) => (error as { code: string }).code)),
+const code = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => "answered",
+    (error: unknown) => (error as { code: string }).code,
   );
+
+test("a write whose answer is lost is unknown, and may have been carried out; a read is unavailable", async () => {
+  const { server, memory, incarnation } = await serve();
+  const { proxy, address } = await proxyTo(server.address);
+  const store = connect(address);
+  await store.range("", call);
+  proxy.set({ kind: "swallow" }, "down");
+  const lost = { timeoutMs: 100 };
+  const codes = await Promise.all([
+    code(store.commit(putA, { ...lost, incarnation })),
+    code(store.openSession(1000, lost)),
+    code(store.renew([], lost)),
+    code(store.revoke("x", lost)),
+    code(store.range("", lost)),
+  ]);
   expect(codes).toEqual([
     "STORE_UNKNOWN",
     "STORE_UNKNOWN",
@@ -84,10 +88,35 @@ test("a write whose answer is lost is unknown, a read is unavailable, and the co
     "STORE_UNKNOWN",
     "STORE_UNAVAILABLE",
   ]);
-  proxy.release();
-  expect((await store.commit(putA, { ...call, incarnation })).kind).toBe("committed");
-  expect(proxy.accepted).toBe(2);
   expect((await memory.range("", call)).revision).toBe(1);
+});
+
+test("a connection that was silent for a whole call is replaced before the next", async () => {
+  const { server, incarnation } = await serve();
+  const { proxy, address } = await proxyTo(server.address);
+  const store = connect(address);
+  const ends: string[] = [];
+  store.watch("", 0, {
+    changes: () => void ends.push("changes"),
+    relist: () => void ends.push("relist"),
+    closed: () => void ends.push("closed"),
+  });
+  await store.range("", call);
+  proxy.blackHole();
+  const twice = [store.range("", { timeoutMs: 50 }), store.range("", { timeoutMs: 50 })];
+  expect(await Promise.all(twice.map(code))).toEqual(["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
+  expect(ends).toEqual(["closed"]);
+  expect(await code(store.commit(putA, { timeoutMs: 50, incarnation }))).toBe("STORE_UNAVAILABLE");
+  expect(proxy.accepted).toBe(2);
+  proxy.heal();
+  let answer = "";
+  for (let tries = 0; tries < 100 && answer !== "answered"; tries += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- until the back-off has passed.
+    await sleep(20);
+    // oxlint-disable-next-line no-await-in-loop -- the same.
+    answer = await code(store.commit(putA, { ...call, incarnation }));
+  }
+  expect(answer).toBe("answered");
 });
 
 test("a call that is slow on a connection that is heard does not cost the connection", async () => {
@@ -102,8 +131,8 @@ test("a call that is slow on a connection that is heard does not cost the connec
     }));
   await server.listen(LOOPBACK);
   closers.push(() => server.close({ graceMs: 0 }));
-  const proxy = await relay(server.address);
-  const store = connect(proxy.address);
+  const { proxy, address } = await proxyTo(server.address);
+  const store = connect(address);
   const slow = store.revoke("x", { timeoutMs: 60 });
   await sleep(20);
   await store.range("", call);
@@ -114,8 +143,8 @@ test("a call that is slow on a connection that is heard does not cost the connec
 
 test("a lost connection ends watches as closed, and one that resumes misses nothing", async () => {
   const { server, memory, incarnation } = await serve();
-  const proxy = await relay(server.address);
-  const store = connect(proxy.address);
+  const { proxy, address } = await proxyTo(server.address);
+  const store = connect(address);
   const seen: number[] = [];
   const ends: string[] = [];
   const watch = (): void =>
