@@ -7,3 +7,7 @@ export * from "./node/node.ts";
 export * from "./node/options.ts";
 export * from "./node/server-time-eras.ts";
 /** Drivers that carry the kernel's decisions out: host, manager, router. */
+export * from "./router/options.ts";
+export * from "./router/router.ts";
+export * from "./router/router-error.ts";
+export * from "./router/scatter.ts";

@@ -4,3 +4,4 @@ export { FaultyStore, type StoreCall, type StoreCallSubject, type StoreFaultRule
 export { ManualClock } from "./manual-clock.ts";
 export { TestFleet, type TestFleetOptions } from "./fleet/test-fleet.ts";
 export { TcpProxy, type Direction, type Passage } from "./tcp-proxy.ts";
+export { ScriptedTransport, type ScriptedAnswer, type SentRequest } from "./scripted-transport.ts";
