@@ -151,6 +151,7 @@ test("answers larger than what a connection queues come one after the other", as
   for (let i = 0; i < 5; i += 1) expect(await client.call("big", 0, { timeoutMs })).toHaveLength(3_000_000);
   const many = await Promise.all(Array.from({ length: 10 }, () => client.call("big", 0, { timeoutMs })));
   expect(many).toHaveLength(10);
+  expect(await client.call("big", 0, { timeoutMs })).toHaveLength(3_000_000);
 });
 
 test("half an answer is no answer", async () => {

@@ -1,6 +1,9 @@
+import { connect } from "node:net";
 import { expect, test } from "vitest";
 import type { TransportError } from "@keelson/kernel";
+import { parseAddress } from "./address.ts";
 import { LOOPBACK, rejection, Rig, sleep, until } from "./fixtures/rig.ts";
+import { encodeHello } from "./frame/hello.ts";
 
 const rig = new Rig();
 const timeoutMs = 5_000;
@@ -42,11 +45,13 @@ test("a request that crosses the goaway on its way is still answered", async () 
   await server.listen(LOOPBACK);
   const client = rig.client(server.address);
   await client.call("work", 0, { timeoutMs });
-  const closing = server.close({ graceMs: 2_000 });
+  const startedAt = performance.now();
+  const closing = server.close({ graceMs: 10_000 });
   // The goaway has not been read here yet, so these leave on the old connection.
   const crossing = Array.from({ length: 10 }, () => client.call("work", 0, { timeoutMs }));
   expect(await Promise.all(crossing)).toEqual(Array.from({ length: 10 }, () => "done"));
   await closing;
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
 });
 
 test("what is not finished within the grace is cut off, and its handler aborted", async () => {
@@ -73,6 +78,20 @@ test("streams are told to go elsewhere", async () => {
   await sleep(10);
   await server.close({ graceMs: 1_000 });
   expect(await failed).toMatchObject({ name: "WireFailure", code: "GOING_AWAY" });
+});
+
+test("a client that has connected but not yet said hello is told as well", async () => {
+  const server = rig.server();
+  await server.listen(LOOPBACK);
+  const socket = connect(parseAddress(server.address));
+  const received: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => received.push(chunk));
+  await until("it is connected", () => server.stats.connections === 1);
+  const closing = server.close({ graceMs: 2_000 });
+  socket.write(encodeHello({ min: 1, max: 1, minor: 0, name: "late", token: undefined }));
+  await until("it is told", () => Buffer.concat(received).includes("GOING_AWAY"));
+  socket.end();
+  await expect(closing).resolves.toBeUndefined();
 });
 
 test("a server that never listened closes at once", async () => {

@@ -52,8 +52,12 @@ test("a slow sink holds the server back: it is never more than a window and its 
     }
   });
   await server.listen(LOOPBACK);
+  let taking = 0;
   const take = async (): Promise<void> => {
+    taking += 1;
+    expect(taking).toBe(1);
     await sleep(written % 10 === 0 ? 1 : 0);
+    taking -= 1;
     taken += 1;
   };
   const { items, over } = read(rig.client(server.address), "count", take, 8);
@@ -112,6 +116,18 @@ test("a socket that takes nothing holds a stream back, however much credit it ha
   proxy.unpause();
   expect(await over).toBe("end");
   expect(items).toHaveLength(2_000);
+});
+
+test("what a socket does not take counts against the stream's buffer, not against memory", async () => {
+  const server = rig.server({ limits: { sendBufferBytesHigh: 65_536, streamBufferBytesMax: 1_000_000 } });
+  server.stream("flood", async (stream) => {
+    for (let n = 0; n < 1_000; n += 1) stream.write(Buffer.alloc(20_000));
+    await stream.closed();
+  });
+  await server.listen(LOOPBACK);
+  const { items, over } = read(rig.client(server.address), "flood", undefined, 100_000);
+  expect(await over).toMatchObject({ code: "SLOW_CONSUMER" });
+  expect(items.length).toBeLessThan(1_000);
 });
 
 test("closing a stream stops its handler, and nothing reaches the sink any more", async () => {

@@ -35,18 +35,22 @@ test("an idle client is closed, one that waits for an answer is not", async () =
   expect(await pool.call(quick!, "one", 0, { timeoutMs })).toBe(1);
 });
 
-test("a full pool drops the address that is idle longest, and refuses when all are in use", () => {
+test("a full pool drops the address that is idle longest", () => {
   const clock = new ManualClock();
   const pool = newPool({ clock, clientsMax: 2 });
-  const a = pool.client("10.0.0.1:1");
+  const [a, b] = ["10.0.0.1:1", "10.0.0.2:1"].map((address) => {
+    clock.advance(1);
+    return pool.client(address);
+  });
   clock.advance(1);
-  const b = pool.client("10.0.0.2:1");
-  clock.advance(1);
-  pool.client("10.0.0.1:1");
   const c = pool.client("10.0.0.3:1");
-  expect(pool.client("10.0.0.1:1")).toBe(a);
-  expect(pool.client("10.0.0.3:1")).toBe(c);
-  expect(pool.client("10.0.0.2:1")).not.toBe(b);
+  expect(pool.size).toBe(2);
+  clock.advance(1);
+  expect(pool.client("10.0.0.2:1")).toBe(b);
+  clock.advance(1);
+  expect(pool.client("10.0.0.1:1")).not.toBe(a);
+  expect(pool.client("10.0.0.2:1")).toBe(b);
+  expect(pool.client("10.0.0.3:1")).not.toBe(c);
 });
 
 test("a full pool with no idle client is UNREACHABLE", async () => {

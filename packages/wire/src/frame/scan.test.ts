@@ -53,6 +53,10 @@ test("refuses lists that each claim to hold all that follows", () => {
   expect(accepts(bytes)).toBe(false);
 });
 
+test("refuses a map whose number of keys and values is more than 32 bits hold", () => {
+  expect(accepts(Uint8Array.from([0xdf, 0x80, 0, 0, 0]))).toBe(false);
+});
+
 test("refuses nesting that would exhaust a stack", () => {
   expect(accepts(Buffer.alloc(1_000_000, 0x91))).toBe(false);
 });
