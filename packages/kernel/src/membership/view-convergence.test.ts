@@ -91,7 +91,7 @@ function machine(node: string): ViewMachine {
   return new ViewMachine({
     node,
     keys,
-    terms: { viewStepMs, joinBrieflyMs: 50 },
+    terms: { viewStepMs, joinBrieflyMs: 50, gatherMs: 20 },
     rules: { viewGuard: true },
     declaration: {
       service: "jobs",

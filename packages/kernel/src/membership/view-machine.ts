@@ -37,13 +37,13 @@ export interface ViewDecision {
  * the difference between the member keys and the view, however it came about.
  *
  * Losses, leaves, and changes of weight, zone or parameters are due at once. Joins are due when they have been quiet for the service's window,
- * or sooner: while replicas are unheld, and at once when no member is left. It bears being asked at any time; a proposal is repeated after
+ * or sooner: while replicas are unheld, and almost at once when no member is left. It bears being asked at any time; a proposal is repeated after
  * one step if the view has not changed by then.
  */
 export class ViewMachine {
   readonly #node: string;
   readonly #keys: Keys;
-  readonly #terms: Pick<Terms, "viewStepMs" | "joinBrieflyMs">;
+  readonly #terms: Pick<Terms, "viewStepMs" | "joinBrieflyMs" | "gatherMs">;
   readonly #rules: Pick<Rules, "viewGuard">;
   readonly #declaration: ServiceDeclaration;
   /** When each pending join was first seen, by node and boot: a node that came back is a new join. */
@@ -59,7 +59,7 @@ export class ViewMachine {
   constructor(options: {
     node: string;
     keys: Keys;
-    terms: Pick<Terms, "viewStepMs" | "joinBrieflyMs">;
+    terms: Pick<Terms, "viewStepMs" | "joinBrieflyMs" | "gatherMs">;
     rules: Pick<Rules, "viewGuard">;
     declaration: ServiceDeclaration;
   }) {
@@ -86,7 +86,9 @@ export class ViewMachine {
     const told = this.#standing?.kind === "mismatch" ? { mismatch: this.#standing.problem } : {};
     const newer = this.#standing?.kind === "newer";
 
-    const urgent = newer || difference.removed.length > 0 || difference.changed.length > 0;
+    // When nobody of the view is left, those who join replace them in one view.
+    const replaced = this.#joins.size > 0 && nobodyLeft(current, difference);
+    const urgent = newer || (difference.removed.length > 0 && !replaced) || difference.changed.length > 0;
     if (!urgent) this.#urgentSince = Infinity;
     else if (this.#urgentSince === Infinity) this.#urgentSince = now;
     const joinsAt = this.#joinsAt(facts, difference);
@@ -123,9 +125,10 @@ export class ViewMachine {
     if (this.#joins.size === 0) return Infinity;
     const seen = [...this.#joins.values()];
     const first = Math.min(...seen);
-    const nobodyLeft = difference.removed.length === (facts.current?.view.members.length ?? 0);
-    if (nobodyLeft) return first;
     const { stabilisationMs, stabilisationMaxMs } = this.#declaration;
+    // Nobody holds anything: wait only until those who start together are all here, or the first would take everything and hand most of it on.
+    if (nobodyLeft(facts.current, difference))
+      return Math.min(Math.max(...seen) + this.#terms.gatherMs, first + this.#terms.joinBrieflyMs);
     const quiet = Math.min(Math.max(...seen) + stabilisationMs, first + stabilisationMaxMs);
     return facts.unheld ? Math.min(quiet, first + this.#terms.joinBrieflyMs) : quiet;
   }
@@ -148,4 +151,8 @@ export class ViewMachine {
     }
     return member ? before : others;
   }
+}
+
+function nobodyLeft(current: ViewEntry | undefined, difference: ViewDifference): boolean {
+  return difference.removed.length === (current?.view.members.length ?? 0);
 }

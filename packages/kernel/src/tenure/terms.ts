@@ -12,6 +12,7 @@ export interface Terms {
   readonly promoteStepMs: number;
   readonly viewStepMs: number;
   readonly joinBrieflyMs: number;
+  readonly gatherMs: number;
   readonly drainMs: number;
   readonly leaveReadyMs: number;
   readonly noContenderMs: number;
@@ -48,6 +49,7 @@ export function terms(given: Partial<Terms> = {}): Terms {
     promoteStepMs: 300,
     viewStepMs: 100,
     joinBrieflyMs: 500,
+    gatherMs: 100,
     drainMs: 5_000,
     leaveReadyMs: 30_000,
     noContenderMs: 5_000,

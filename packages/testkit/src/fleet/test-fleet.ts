@@ -1,5 +1,6 @@
 import {
   TransportError,
+  parseReplicaKey,
   type Clock,
   type Decision,
   type EraSource,
@@ -10,7 +11,13 @@ import {
   type Terms,
   type Transport,
 } from "@keelson/kernel";
-import { KeelsonNode, SystemClock, type NodeOptions, type ServiceDefinition } from "@keelson/runtime";
+import {
+  KeelsonNode,
+  SystemClock,
+  type NodeMemory,
+  type NodeOptions,
+  type ServiceDefinition,
+} from "@keelson/runtime";
 import { MemoryStore } from "@keelson/stores/memory";
 
 export interface TestFleetOptions {
@@ -42,17 +49,17 @@ export class TestFleet implements Transport {
     this.store = new MemoryStore({ clock: this.clock, random: this.#random });
   }
 
-  /** Starts a fleet and waits until everything is held. */
+  /** Starts a fleet and waits until everything is where the plan wants it. */
   static async start(options: TestFleetOptions): Promise<TestFleet> {
     const fleet = new TestFleet(options);
     const names = Array.from({ length: options.nodes ?? 3 }, (_, i) => String.fromCharCode(97 + i));
     await Promise.all(names.map((name) => fleet.add(name)));
-    await fleet.allHeld();
+    await fleet.settled();
     return fleet;
   }
 
   /** Starts a node and waits until it is a member. */
-  async add(name: string, options: Partial<NodeOptions> = {}): Promise<KeelsonNode> {
+  async add(name: string, options: Partial<NodeOptions> = {}, memory?: NodeMemory): Promise<KeelsonNode> {
     const { terms, onDecision, services } = this.#options;
     const node = new KeelsonNode(
       {
@@ -70,6 +77,7 @@ export class TestFleet implements Transport {
         random: this.#random,
         transport: this,
         eras: this.#eras(),
+        ...(memory ? { memory } : {}),
       },
     );
     this.nodes.set(name, node);
@@ -108,6 +116,29 @@ export class TestFleet implements Transport {
   /** The nodes that would admit a request for the replica right now. More than one would be a catastrophe. */
   holders(replica: ReplicaKey): string[] {
     return [...this.nodes].filter(([, node]) => node.check(replica)).map(([name]) => name);
+  }
+
+  /** Waits until all nodes are in every view and each replica is held by its first candidate. */
+  async settled(timeoutMs = 10_000): Promise<void> {
+    const replicas = this.replicas();
+    const misplaced = (): string[] =>
+      replicas.filter((replica) => {
+        const { service } = parseReplicaKey(replica);
+        const holders = this.holders(replica);
+        return [...this.nodes.values()].some((node) => {
+          const planned = node.host.plan(service)?.lines.get(replica)?.candidates[0];
+          return (
+            holders.length !== 1 ||
+            planned !== holders[0] ||
+            node.views.view(service)?.members.length !== this.nodes.size
+          );
+        });
+      });
+    await this.until(
+      () => misplaced().length === 0,
+      timeoutMs,
+      () => `${misplaced().length} of ${replicas.length} replicas are not where they should be`,
+    );
   }
 
   /** Waits until every replica is held. */
