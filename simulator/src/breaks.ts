@@ -52,6 +52,11 @@ export const BREAKABLE: readonly BreakableRule[] = [...Object.keys(ALL_RULES), .
   }),
 );
 
+/** The scenario in which a broken rule shows soonest. */
+export function huntFor(name: string): string {
+  return name === "primary-guard" ? "replicas-hunt" : "small-hunt";
+}
+
 /** All rules, without the one named; undefined when there is no such rule. */
 export function rulesWithout(
   name: string | undefined,

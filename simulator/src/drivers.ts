@@ -1,5 +1,5 @@
 import type { Rules } from "@keelson/kernel";
-import { KeelsonNode, Mirror, type NodeMemory } from "@keelson/runtime";
+import { FleetClient, KeelsonNode, type NodeMemory } from "@keelson/runtime";
 import { EraNumbers, SimEraSource } from "./eras.ts";
 import type { NodeDriver, NodeFactory, SimNode } from "./node.ts";
 import type { SimProcess } from "./process.ts";
@@ -41,6 +41,7 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
         if (passing(node) > before) emit({ kind: "regained", node: node.name });
       });
     },
+    onLateRenewal: () => emit({ kind: "late-renewal", node: node.name }),
   });
   const memory: NodeMemory = {
     load: () => node.disk.content as ReturnType<NodeMemory["load"]>,
@@ -87,83 +88,27 @@ function passing(node: SimNode): number {
   return count;
 }
 
+/** A client's way to the shards: the runtime's own, fed from the store over the client's own links. */
 export function realRouter(world: Surroundings, process: SimProcess): ClientRouter {
-  const random = world.streams.stream(`router/${process.name}`);
-  const store = new SimStore({ process, network: world.network, server: world.store });
-  const transport = new SimTransport(process, world.network, world.listeners);
-  const mirror = new Mirror({
-    store,
+  const client = new FleetClient({
+    fleet: world.keys.fleet,
+    store: new SimStore({ process, network: world.network, server: world.store }),
+    transport: new SimTransport(process, world.network, world.listeners),
     clock: process.clock,
-    random,
-    prefix: world.keys.prefix,
-    canary: world.keys.era,
-    timeoutMs: 2000,
-    relistMs: 300_000,
+    random: world.streams.stream(`router/${process.name}`),
+    terms: world.scenario.terms,
   });
-  mirror.start();
-  const seen = new Map<string, { era: number; revision: number }>();
-  const sleep = (ms: number): Promise<void> => new Promise((r) => process.clock.after(ms, r));
+  client.start();
   return {
-    async call(shard, mode, timeoutMs) {
-      const deadline = process.clock.now() + timeoutMs;
-      let last = "nothing";
-      let hint: { address: string; replica: number } | undefined;
-      for (let attempt = 0; process.clock.now() < deadline; attempt++) {
-        const primary = world.parameters.primary === true && mode === "write";
-        let replica =
-          world.parameters.primary === true && !primary
-            ? Math.floor(random() * world.parameters.replicas)
-            : 0;
-        const entry = mirror.image.get(
-          primary
-            ? world.keys.primary(`${SERVICE}/${shard}`)
-            : world.keys.tenure(`${SERVICE}/${shard}/${replica}`),
-        );
-        let address: string | undefined;
-        if (hint) ({ address, replica } = hint);
-        else if (entry) {
-          const value = JSON.parse(entry.value) as { address: string; replica?: number };
-          address = value.address;
-          if (primary) replica = value.replica ?? 0;
-        }
-        const hinted = hint !== undefined;
-        hint = undefined;
-        if (address !== undefined) {
-          try {
-            const left = deadline - process.clock.now();
-            const reply = await transport.call(
-              address,
-              { service: SERVICE, shard, replica, method: "x", mode, body: null, timeoutMs: left },
-              { timeoutMs: left },
-            );
-            last = reply.kind;
-            if (reply.kind === "ok") {
-              const key = `${shard}/${mode === "write" && primary ? "w" : replica}`;
-              const high = seen.get(key);
-              if (
-                !high ||
-                high.era < reply.epoch.era ||
-                (high.era === reply.epoch.era && high.revision <= reply.epoch.revision)
-              ) {
-                seen.set(key, reply.epoch);
-                return { epoch: reply.epoch, body: reply.body, replica };
-              }
-            }
-            if (reply.kind === "error") throw Object.assign(new Error(reply.message), { code: reply.code });
-            if (reply.kind === "not-owner" && reply.hint && !hinted) {
-              hint = { address: reply.hint.address, replica: reply.hint.replica ?? replica };
-              continue;
-            }
-          } catch (error) {
-            const code = (error as { code?: string }).code;
-            last = `${code}`;
-            if (code !== "UNREACHABLE" && (mode === "write" || (code !== "TIMEOUT" && code !== "CUT")))
-              throw error;
-          }
-        }
-        await sleep(Math.min(5 * 2 ** attempt, 200) * (0.5 + random()));
-      }
-      throw Object.assign(new Error(`deadline, last ${last}`), { code: "DEADLINE" });
-    },
+    call: (shard, mode, replica, timeoutMs) =>
+      client.call({
+        service: SERVICE,
+        shard,
+        mode,
+        timeoutMs,
+        method: mode === "write" ? "add" : "get",
+        body: undefined,
+        ...(replica === undefined ? {} : { replica }),
+      }),
   };
 }

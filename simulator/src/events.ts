@@ -21,6 +21,8 @@ export type SimEvent =
       readonly epoch: Epoch;
       readonly mode: "read" | "write";
     }
+  /** The service ended its work on a request, well or not. */
+  | { readonly kind: "finished"; readonly node: string; readonly replica: ReplicaKey }
   /** A node may admit more than a moment ago, by something other than becoming live: it was resumed, or a renewal came. */
   | { readonly kind: "regained"; readonly node: string }
   | { readonly kind: "raised"; readonly resource: string; readonly epoch: Epoch }
@@ -42,6 +44,7 @@ export type SimEvent =
       readonly epoch: Epoch;
       readonly value: number;
       readonly floor: number;
+      readonly sentAtMs: number;
     }
   | {
       readonly kind: "request-failed";
@@ -51,6 +54,8 @@ export type SimEvent =
       readonly reason: string;
     }
   | { readonly kind: "store-changed"; readonly batch: ChangeBatch }
+  /** A renewal reached the store long after it was sent, or after its sender's end: the session lives on without its owner. */
+  | { readonly kind: "late-renewal"; readonly node: string }
   | { readonly kind: "store-down" }
   | { readonly kind: "store-recovered"; readonly recovery: Recovery }
   | { readonly kind: "fault"; readonly edge: "begin" | "end"; readonly fault: FaultRecord }

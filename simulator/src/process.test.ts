@@ -3,12 +3,26 @@ import { SimProcess } from "./process.ts";
 import { MachineClock } from "./time/machine-clock.ts";
 import { Scheduler } from "./time/scheduler.ts";
 
-function rig(rate = 1): { scheduler: Scheduler; process: SimProcess; seen: string[]; note: (what: string) => () => void } {
+function rig(rate = 1): {
+  scheduler: Scheduler;
+  process: SimProcess;
+  seen: string[];
+  note: (what: string) => () => void;
+} {
   const scheduler = new Scheduler();
-  const process = new SimProcess("p", scheduler, new MachineClock({ rate, offsetMs: 5_000, wallMs: 1_000_000 }));
+  const process = new SimProcess(
+    "p",
+    scheduler,
+    new MachineClock({ rate, offsetMs: 5_000, wallMs: 1_000_000 }),
+  );
   process.start();
   const seen: string[] = [];
-  return { scheduler, process, seen, note: (what) => () => void seen.push(`${what} at ${scheduler.now.toFixed(1)}`) };
+  return {
+    scheduler,
+    process,
+    seen,
+    note: (what) => () => void seen.push(`${what} at ${scheduler.now.toFixed(1)}`),
+  };
 }
 
 describe("SimProcess", () => {

@@ -100,12 +100,21 @@ class CounterShard implements Shard {
   }
 
   async handle(request: ShardRequest): Promise<unknown> {
-    const { process, random, emit } = this.#ports;
+    const { process, emit } = this.#ports;
     const { epoch, mode } = request;
-    emit({ kind: "admitted", node: process.name, replica: this.#replica, shard: this.#shard, epoch, mode });
+    const node = process.name;
+    emit({ kind: "admitted", node, replica: this.#replica, shard: this.#shard, epoch, mode });
+    try {
+      return await this.#work(mode, epoch);
+    } finally {
+      emit({ kind: "finished", node, replica: this.#replica });
+    }
+  }
+
+  async #work(mode: "read" | "write", epoch: Epoch): Promise<number> {
+    const { process, random } = this.#ports;
     await sleep(process.clock, uniform(random, this.#terms.requestMs));
-    if (mode === "read") return this.#value;
-    return this.#inTurn(() => this.#increment(epoch));
+    return mode === "read" ? this.#value : this.#inTurn(() => this.#increment(epoch));
   }
 
   close(): Promise<void> {

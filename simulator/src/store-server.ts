@@ -64,6 +64,11 @@ export class StoreServer {
     return this.#refuses;
   }
 
+  /** How many sessions were ever opened; the id of session number 7 is `s7`. */
+  get sessionsOpened(): number {
+    return this.#sessions;
+  }
+
   /** For checkers and convergence; requires that the store is up. */
   get core(): StoreCore {
     return this.#core;

@@ -29,6 +29,8 @@ export interface SimStoreOptions {
   readonly server: StoreServer;
   /** Told around the moment a renewal's reply reaches the process: what the node may do can grow there. */
   readonly onRenewal?: (deliver: () => void) => void;
+  /** Told when a renewal reaches the store so late that its sender no longer counts on it. */
+  readonly onLateRenewal?: () => void;
 }
 
 /**
@@ -61,13 +63,13 @@ export class SimStore implements Store {
 
   renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
     const asked = [...sessions];
-    return this.#call(
-      "renew",
-      options,
-      "STORE_UNKNOWN",
-      (core) => core.renew(asked),
-      this.#options.onRenewal,
-    );
+    const { process, onRenewal, onLateRenewal } = this.#options;
+    const sentAt = process.scheduler.now;
+    const renew = (core: StoreCore): Renewal => {
+      if (process.life !== this.#life || process.scheduler.now - sentAt > lateMs) onLateRenewal?.();
+      return core.renew(asked);
+    };
+    return this.#call("renew", options, "STORE_UNKNOWN", renew, onRenewal);
   }
 
   revoke(session: string, options: CallOptions): Promise<StoreReply> {
@@ -131,3 +133,6 @@ export class SimStore implements Store {
     });
   }
 }
+
+/** A renewal that takes longer than this one way is late: its caller has given it up, or nearly. */
+const lateMs = 500;

@@ -80,12 +80,15 @@ export class Trace {
           this.#request("store", change.kind, key, `revision ${event.batch.revision}`);
         }
         return;
+      case "late-renewal":
+        return this.line("store", "late-renewal", event.node, "");
       case "store-down":
         return this.line("store", "down", "-", "");
       case "store-recovered":
         return this.line("store", "recovered", "-", event.recovery.kind);
       case "settled":
         return this.line("check", "settled", "-", "");
+      case "finished":
       case "regained":
       case "second":
         return;

@@ -14,7 +14,13 @@ export interface RoutedAnswer {
 
 /** How a client reaches shards. The runtime's Router is one. Rejects when the request failed for good. */
 export interface ClientRouter {
-  call(shard: string, mode: "read" | "write", timeoutMs: number): Promise<RoutedAnswer>;
+  call(
+    shard: string,
+    mode: "read" | "write",
+    /** This replica and no other; undefined leaves it to the router. */
+    replica: number | undefined,
+    timeoutMs: number,
+  ): Promise<RoutedAnswer>;
 }
 
 export interface WorkloadCounts {
@@ -25,16 +31,22 @@ export interface WorkloadCounts {
   readonly reasons: Map<string, number>;
 }
 
+export interface WorkloadTarget {
+  readonly name: string;
+  readonly shards: number;
+  readonly replicas: number;
+}
+
 /** What the clients of a service do all day: reads and writes over all shards, at a rate that does not wait for answers. */
 export class Workload {
   readonly counts: WorkloadCounts = { requests: 0, ok: 0, failed: 0, reasons: new Map() };
   readonly #terms: Scenario["workload"];
-  readonly #service: { readonly name: string; readonly shards: number };
+  readonly #service: WorkloadTarget;
   readonly #emit: Emit;
   /** By shard: the highest value that any client was told is written. */
   readonly #acknowledged = new Map<string, number>();
 
-  constructor(terms: Scenario["workload"], service: { name: string; shards: number }, emit: Emit) {
+  constructor(terms: Scenario["workload"], service: WorkloadTarget, emit: Emit) {
     this.#terms = terms;
     this.#service = service;
     this.#emit = emit;
@@ -47,22 +59,28 @@ export class Workload {
     const meanMs = (1_000 * this.#terms.clients) / this.#terms.requestsPerSecond;
     const next = (): void => {
       process.clock.after(exponential(when, meanMs), () => {
-        this.#request(process.name, router, what);
+        this.#request(process, router, what);
         next();
       });
     };
     next();
   }
 
-  #request(client: string, router: ClientRouter, random: Random): void {
-    const { name, shards } = this.#service;
+  #request(process: SimProcess, router: ClientRouter, random: Random): void {
+    const client = process.name;
+    const { name, shards, replicas } = this.#service;
     const id = String(below(random, shards));
     const mode = chance(random, this.#terms.writes) ? "write" : "read";
+    // Half of the reads ask for one replica, so that those which are not primary have work too.
+    const which = below(random, 2 * replicas);
+    const replica = mode === "read" && replicas > 1 && which < replicas ? which : undefined;
+    const sentAtMs = process.scheduler.now;
     const shard = shardKey(name, id);
     const floor = this.#acknowledged.get(shard) ?? 0;
     this.counts.requests++;
-    router.call(id, mode, this.#terms.timeoutMs).then(
-      ({ epoch, body, replica }) => {
+    router.call(id, mode, replica, this.#terms.timeoutMs).then(
+      (answer) => {
+        const { epoch, body } = answer;
         this.counts.ok++;
         const value = Number(body);
         if (mode === "write" && value > (this.#acknowledged.get(shard) ?? 0))
@@ -71,11 +89,12 @@ export class Workload {
           kind: "answered",
           client,
           shard,
-          replica: replicaKey(name, id, replica),
+          replica: replicaKey(name, id, answer.replica),
           mode,
           epoch,
           value,
           floor,
+          sentAtMs,
         });
       },
       (error: unknown) => {

@@ -41,7 +41,11 @@ describe("draws", () => {
   it("weigh names as told, and never draw one of weight zero", () => {
     const random = new Streams(3).stream("weights");
     const counts = { a: 0, b: 0, c: 0 };
-    const weights = new Map<keyof typeof counts, number>([["a", 3], ["b", 1], ["c", 0]]);
+    const weights = new Map<keyof typeof counts, number>([
+      ["a", 3],
+      ["b", 1],
+      ["c", 0],
+    ]);
     for (let i = 0; i < 4_000; i++) counts[weighted(random, weights)]++;
     expect(counts.c).toBe(0);
     expect(counts.a / counts.b).toBeGreaterThan(2.5);

@@ -1,12 +1,22 @@
-import { NO_EPOCH, compareEpochs, formatEpoch, type Epoch } from "@keelson/kernel";
+import { compareEpochs, formatEpoch, type Epoch } from "@keelson/kernel";
 import type { SimEvent } from "../events.ts";
 import type { Checker, Scene } from "./checker.ts";
 
-/** A client never accepts an answer from a lower epoch than it has already had one from, for the same replica. Write epochs, where there are primaries, count apart. */
+/** When a client first had an answer from an epoch. */
+interface Seen {
+  readonly atMs: number;
+  readonly epoch: Epoch;
+}
+
+/**
+ * A client never accepts an answer from a lower epoch than it had already had one from when it sent the request, for the same replica. Two requests under way at once may
+ * be answered by two tenures in either order. Write epochs, where there are primaries, count apart.
+ */
 export class AnswerEpochChecker implements Checker {
   readonly name = "answer-epoch";
   readonly #scene: Scene;
-  readonly #highest = new Map<string, Epoch>();
+  /** By client and replica: rising epochs, oldest first, as many as can matter. */
+  readonly #seen = new Map<string, Seen[]>();
 
   constructor(scene: Scene) {
     this.#scene = scene;
@@ -14,16 +24,24 @@ export class AnswerEpochChecker implements Checker {
 
   on(event: SimEvent): void {
     if (event.kind !== "answered") return;
-    const { client, replica, shard, mode, epoch } = event;
+    const { client, replica, shard, mode, epoch, sentAtMs } = event;
     const subject = mode === "write" && this.#scene.service.parameters.primary === true ? shard : replica;
     const key = `${client} ${subject}`;
-    const highest = this.#highest.get(key) ?? NO_EPOCH;
-    if (compareEpochs(epoch, highest) >= 0) this.#highest.set(key, epoch);
-    else
+    let seen = this.#seen.get(key);
+    if (!seen) this.#seen.set(key, (seen = []));
+    const floor = seen.findLast(({ atMs }) => atMs <= sentAtMs);
+    if (floor && compareEpochs(epoch, floor.epoch) < 0)
       this.#scene.report(
         this.name,
         subject,
-        `${client} accepted an answer under ${formatEpoch(epoch)} after one under ${formatEpoch(highest)}`,
+        `${client} accepted an answer under ${formatEpoch(epoch)}, and had had one under ${formatEpoch(floor.epoch)} before it asked`,
       );
+    const last = seen.at(-1);
+    if (last && compareEpochs(epoch, last.epoch) <= 0) return;
+    seen.push({ atMs: this.#scene.now(), epoch });
+    if (seen.length > rememberedMax) seen.shift();
   }
 }
+
+/** More changes of epoch than happen while one request is under way. */
+const rememberedMax = 16;

@@ -41,8 +41,8 @@ export interface Scene {
     /** The longest a prepare and an activation take together, when nothing is wrong. */
     readonly openMsMax: number;
   };
-  /** How long after it was sent a message may still arrive. */
-  readonly lateMsMax: number;
+  /** How many sessions were opened at the store so far; the id of session number 7 is `s7`. */
+  sessionsOpened(): number;
   /** The greatest relative difference between two clock rates. */
   readonly driftMax: number;
   /** Runs at this instant, after everything that is under way at it. */

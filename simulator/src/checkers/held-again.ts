@@ -6,12 +6,13 @@ import type { Checker, Scene } from "./checker.ts";
 /**
  * Promise 3: a replica whose node is lost is held again within TTL + 1 s, overlapping losses included. Counted from the last disturbance of that replica:
  * - a fault that begins or ends on the node that has its tenure (for hindrances, as long as they last);
- * - a tenure given to a node that is not well;
+ * - a tenure given to a node that is not well, or a renewal of its session that reaches the store late;
  * - a failed open;
  * - the store coming back, an era opening;
  * - the moment a healthy member exists again.
  *
- * Beyond TTL + 1 s it allows for the drift of clocks, the time that prepare and activate take, and one takeover step per member that is not well.
+ * Beyond TTL + 1 s it allows for the drift of clocks, the time that prepare and activate take, one takeover step per member that is not well, and the wait that strikes against
+ * the shard impose.
  */
 export class HeldAgainChecker implements Checker {
   readonly name = "held-again";
@@ -21,10 +22,10 @@ export class HeldAgainChecker implements Checker {
   readonly #reported = new Set<ReplicaKey>();
   /** Faults under way, by node. */
   readonly #ill = new Map<string, Set<number>>();
-  /** Hindrances under way by node, and until when what they swallowed may yet come out: a renewal, or a grant. */
-  readonly #hindrances = new Map<string, { count: number; until: number }>();
+  /** How many hindrances are under way, by node. */
+  readonly #hindrances = new Map<string, number>();
   #everywhere = 0;
-  #storeDown = false;
+  #hinderedEverywhere = 0;
   #eraOpen = false;
 
   constructor(scene: Scene) {
@@ -36,14 +37,10 @@ export class HeldAgainChecker implements Checker {
       case "fault":
         return this.#fault(event);
       case "node":
+      case "late-renewal":
         return this.#disturbNode(event.node);
-      case "store-down":
-        this.#storeDown = true;
-        return;
       case "store-recovered":
-        this.#storeDown = false;
-        this.#disturbAll();
-        return;
+        return this.#disturbAll();
       case "decision":
         if (event.decision.kind === "failed" && event.decision.replica !== undefined)
           this.#disturbed.set(event.decision.replica, this.#scene.now());
@@ -59,17 +56,18 @@ export class HeldAgainChecker implements Checker {
   }
 
   #fault({ edge, fault }: SimEvent & { kind: "fault" }): void {
-    if (fault.node === undefined) return this.#disturbAll();
+    if (fault.node === undefined) {
+      if (FAULTS[fault.kind].effect === "hindrance") this.#hinderedEverywhere += edge === "begin" ? 1 : -1;
+      return this.#disturbAll();
+    }
     const faults = this.#ill.get(fault.node) ?? new Set();
     this.#ill.set(fault.node, faults);
     if (edge === "begin") faults.add(fault.id);
     else faults.delete(fault.id);
     this.#disturbNode(fault.node);
     if (FAULTS[fault.kind].effect !== "hindrance") return;
-    const hindrance = this.#hindrances.get(fault.node) ?? { count: 0, until: 0 };
-    this.#hindrances.set(fault.node, hindrance);
-    hindrance.count += edge === "begin" ? 1 : -1;
-    hindrance.until = this.#scene.now() + this.#scene.lateMsMax;
+    const change = edge === "begin" ? 1 : -1;
+    this.#hindrances.set(fault.node, (this.#hindrances.get(fault.node) ?? 0) + change);
   }
 
   #changed(key: string, kind: "put" | "delete"): void {
@@ -111,12 +109,20 @@ export class HeldAgainChecker implements Checker {
     return serves(nodes[last]) ? last : nodes.findIndex(serves);
   }
 
+  /** How long a shard with strikes against it is kept waiting, on purpose. */
+  #strikesMs(replica: ReplicaKey): number {
+    const { ledger, terms } = this.#scene;
+    const strikes = ledger.troubles.get(replica.slice(0, replica.lastIndexOf("/")))?.value.strikes ?? 0;
+    if (strikes < 2) return 0;
+    return strikes >= terms.quarantineStrikes ? terms.quarantineMs : terms.strikeBackoffMs * 2 ** strikes;
+  }
+
   #look(): void {
     const { service, ledger, terms, driftMax } = this.#scene;
     const now = this.#scene.now();
     const members = ledger.views.get(service.name)?.value.members ?? [];
     const well = members.filter(({ node }) => this.#isWell(node)).length;
-    if (well === 0 || this.#storeDown || !this.#eraOpen) this.#disturbAll();
+    if (well === 0 || this.#hinderedEverywhere > 0 || !this.#eraOpen) this.#disturbAll();
     const allowedMs =
       terms.ttlMs * (1 + driftMax) +
       1_000 +
@@ -131,15 +137,15 @@ export class HeldAgainChecker implements Checker {
         this.#reported.delete(replica);
         continue;
       }
-      const hindrance = tenure && this.#hindrances.get(tenure.node);
-      if (hindrance && (hindrance.count > 0 || now < hindrance.until)) this.#disturbed.set(replica, now);
+      if (tenure && (this.#hindrances.get(tenure.node) ?? 0) > 0) this.#disturbed.set(replica, now);
       const since = Math.max(this.#disturbed.get(replica) ?? 0, this.#everywhere);
-      if (now - since <= allowedMs || this.#reported.has(replica)) continue;
+      const limitMs = allowedMs + this.#strikesMs(replica);
+      if (now - since <= limitMs || this.#reported.has(replica)) continue;
       this.#reported.add(replica);
       this.#scene.report(
         this.name,
         replica,
-        `nobody has served it for ${Math.round(now - since)} ms, which is more than ${Math.round(allowedMs)}; ${
+        `nobody has served it for ${Math.round(now - since)} ms, which is more than ${Math.round(limitMs)}; ${
           tenure ? `its tenure is ${tenure.node}'s` : "it has no tenure"
         }, and ${well} of ${members.length} members are well`,
       );

@@ -1,14 +1,17 @@
 import { AnswerEpochChecker } from "./answer-epoch.ts";
 import type { Checker, Scene } from "./checker.ts";
 import { ConvergedChecker } from "./converged.ts";
+import { DrainedChecker } from "./drained.ts";
 import { EpochsRiseChecker } from "./epochs-rise.ts";
 import { HeldAgainChecker } from "./held-again.ts";
+import { LeavingChecker } from "./leaving.ts";
 import { LostUpdateChecker } from "./lost-update.ts";
 import { MovesChecker } from "./moves.ts";
 import { OverlapChecker } from "./overlap.ts";
 import { PlannedChecker } from "./planned.ts";
 import { StaleEpochChecker } from "./stale-epoch.ts";
 import { StaleReadChecker } from "./stale-read.ts";
+import { SuccessionChecker } from "./succession.ts";
 import { ViewsChecker } from "./views.ts";
 
 /** All checkers by name, in the order in which they are told of an event. */
@@ -19,6 +22,9 @@ const CHECKERS = {
   "stale-read": StaleReadChecker,
   "answer-epoch": AnswerEpochChecker,
   "epochs-rise": EpochsRiseChecker,
+  succession: SuccessionChecker,
+  drained: DrainedChecker,
+  leaving: LeavingChecker,
   "held-again": HeldAgainChecker,
   views: ViewsChecker,
   moves: MovesChecker,

@@ -1,4 +1,4 @@
-import { BREAKABLE, rulesWithout } from "../breaks.ts";
+import { BREAKABLE, huntFor, rulesWithout } from "../breaks.ts";
 import { nearest } from "./nearest.ts";
 
 /** What the command line asks for. */
@@ -21,6 +21,8 @@ export interface RunArguments {
   readonly replicas: number | undefined;
   readonly requests: number | undefined;
   readonly faults: number | undefined;
+  /** Ends the run once so many violations were found. */
+  readonly stopAfter: number;
 }
 
 interface Flag {
@@ -31,7 +33,7 @@ interface Flag {
 const FLAGS = {
   hours: { value: "number", about: "how long, in simulated hours (1)" },
   seed: { value: "whole", about: "replay the run of that seed" },
-  scenario: { value: "text", about: "which world (default; small-hunt with --break); alone: lists them" },
+  scenario: { value: "text", about: "which world (default, or with --break a hunt); alone: lists them" },
   break: { value: "text", about: "switch one safety rule off; alone: lists them" },
   trace: { value: "none", about: "print every event, one line each" },
   nodes: { value: "whole", about: "so many nodes" },
@@ -39,6 +41,7 @@ const FLAGS = {
   replicas: { value: "whole", about: "so many replicas of each shard" },
   requests: { value: "number", about: "so many requests a second" },
   faults: { value: "number", about: "so many faults a minute" },
+  "stop-after": { value: "whole", about: "end the run after so many violations (1000)" },
   help: { value: "none", about: "this text" },
 } as const satisfies Record<string, Flag>;
 
@@ -92,7 +95,7 @@ function readRun(given: ReadonlyMap<string, string>, scenarios: readonly string[
     numbers.set(name, number);
   }
   if (numbers.get("hours") === 0) return mistake("--hours must be more than 0");
-  for (const name of ["nodes", "shards", "replicas"])
+  for (const name of ["nodes", "shards", "replicas", "stop-after"])
     if (numbers.get(name) === 0) return mistake(`--${name} must be at least 1`);
   const breaks = given.get("break");
   if (breaks !== undefined && rulesWithout(breaks) === undefined)
@@ -103,7 +106,7 @@ function readRun(given: ReadonlyMap<string, string>, scenarios: readonly string[
         BREAKABLE.map((rule) => rule.name),
       ),
     );
-  const scenario = given.get("scenario") ?? (breaks === undefined ? "default" : "small-hunt");
+  const scenario = given.get("scenario") ?? (breaks === undefined ? "default" : huntFor(breaks));
   if (!scenarios.includes(scenario)) return mistake(unknown("scenario", scenario, scenarios));
   return {
     kind: "run",
@@ -118,6 +121,7 @@ function readRun(given: ReadonlyMap<string, string>, scenarios: readonly string[
       replicas: numbers.get("replicas"),
       requests: numbers.get("requests"),
       faults: numbers.get("faults"),
+      stopAfter: numbers.get("stop-after") ?? 1_000,
     },
   };
 }

@@ -23,7 +23,7 @@ export async function runCommand(args: RunArguments): Promise<number> {
     onViolation: () => {
       context ??= [...simulation.trace.recent];
     },
-    violationsMax,
+    violationsMax: args.stopAfter,
   });
   process.stdout.write(opening(simulation, scenario, seed, args));
   const began = performance.now();
@@ -57,6 +57,3 @@ function adjusted(scenario: Scenario, args: RunArguments): Scenario {
     faults: { ...scenario.faults, perMinute: args.faults ?? scenario.faults.perMinute },
   };
 }
-
-/** A run that is broken this much is broken; the rest of it would only repeat itself. */
-const violationsMax = 1_000;

@@ -7,11 +7,13 @@ export type FaultKind =
   | "mute"
   | "isolated"
   | "slow"
+  | "fading"
   | "lossy"
   | "repeating"
   | "lost-replies"
   | "stale-watch"
   | "slow-objects"
+  | "brownout"
   | "store-outage"
   | "store-restart"
   | "store-lost"
@@ -46,6 +48,10 @@ export const FAULTS: Readonly<Record<FaultKind, { readonly effect: FaultEffect; 
     about: "no message passes between the node and other processes; the store is reached",
   },
   slow: { effect: "hindrance", about: "messages between node and store take up to seconds longer" },
+  fading: {
+    effect: "hindrance",
+    about: "replies from the store come ever later, and then nothing passes at all",
+  },
   lossy: {
     effect: "hindrance",
     about: "messages between node and store get lost; some arrive long after their sender gave up",
@@ -56,7 +62,8 @@ export const FAULTS: Readonly<Record<FaultKind, { readonly effect: FaultEffect; 
     effect: "hindrance",
     about: "the node hears of changes seconds late, while its calls are quick",
   },
-  "slow-objects": { effect: "hindrance", about: "the node's writes to resources take up to seconds longer" },
+  "slow-objects": { effect: "hindrance", about: "the node's calls to resources take up to seconds longer" },
+  brownout: { effect: "hindrance", about: "everyone's calls to resources take up to seconds longer" },
   "store-outage": {
     effect: "hindrance",
     about: "the store is down for 0.05 to 3 TTL and comes back with every write",
@@ -77,7 +84,7 @@ export const FAULTS: Readonly<Record<FaultKind, { readonly effect: FaultEffect; 
 
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 
-/** One occurrence. `node` is undefined when the store is what fails. */
+/** One occurrence. `node` is undefined when it concerns no node in particular. */
 export interface FaultRecord {
   readonly id: number;
   readonly kind: FaultKind;

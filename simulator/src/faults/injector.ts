@@ -34,6 +34,7 @@ const AMBUSHED: ReadonlySet<DecisionKind> = new Set([
   "unsure",
   "promoted",
   "era",
+  "session",
 ]);
 
 /**
@@ -59,9 +60,7 @@ export class FaultInjector {
     this.#when = ports.streams.stream("when");
     this.#what = ports.streams.stream("what");
     this.#ambush = ports.streams.stream("ambush");
-    this.#nodeWeights = new Map(
-      [...terms.weights].filter(([kind]) => !isStoreFault(kind) && kind !== "drain"),
-    );
+    this.#nodeWeights = new Map([...terms.weights].filter(([kind]) => !isStoreFault(kind)));
     if (terms.perMinute > 0) this.#next();
   }
 
@@ -135,7 +134,7 @@ export class FaultInjector {
       default:
         return this.#lasting(
           kind,
-          node.name,
+          kind === "brownout" ? undefined : node.name,
           drawNodeFault(kind, node, network, { ttlMs, lastTtls: this.#terms.lastTtls }, this.#what),
         );
     }
@@ -151,7 +150,7 @@ export class FaultInjector {
     this.#ended(record);
   }
 
-  #lasting(kind: FaultKind, node: string, drawn: DrawnFault): void {
+  #lasting(kind: FaultKind, node: string | undefined, drawn: DrawnFault): void {
     const record = this.#record(kind, node, `${drawn.detail} for ${Math.round(drawn.lastsMs)} ms`);
     this.#began(record);
     const undo = drawn.begin();

@@ -93,6 +93,12 @@ export function drawNodeFault(
       const delayMs: Range = [0, magnitude(random, [50, 0.8 * terms.ttlMs])];
       return links(`up to ${Math.round(delayMs[1])} ms`, { ...watch, delayMs });
     }
+    case "fading":
+      return drawFading(node, network, terms, random);
+    case "brownout": {
+      const delayMs: Range = [0, magnitude(random, [50, 0.7 * terms.ttlMs])];
+      return links(`up to ${Math.round(delayMs[1])} ms`, { from: PROCESSES, to: OBJECTS, delayMs });
+    }
     case "slow-objects": {
       const delayMs: Range = [0, magnitude(random, [20, 0.5 * terms.ttlMs])];
       return links(`up to ${Math.round(delayMs[1])} ms`, { from: node.name, to: OBJECTS, delayMs });
@@ -113,6 +119,35 @@ function drawPause(node: SimNode, terms: NodeFaultTerms, random: Random): DrawnF
       const life = node.process.life;
       return () => {
         if (life === node.process.life) node.process.resume();
+      };
+    },
+  };
+}
+
+/** First replies are so late that they barely count, then there are none: the time at which a deadline must not begin. */
+function drawFading(node: SimNode, network: Network, terms: NodeFaultTerms, random: Random): DrawnFault {
+  const { ttlMs } = terms;
+  const slowForMs = ttlMs * uniform(random, [0.3, 1]);
+  const delayMs: Range = [0.1 * ttlMs, 0.19 * ttlMs];
+  const { scheduler } = node.process;
+  return {
+    detail: `up to ${Math.round(delayMs[1])} ms, nothing after ${Math.round(slowForMs)} ms,`,
+    lastsMs: slowForMs + ttlMs * uniform(random, [1, 2]),
+    begin: () => {
+      let ends = [network.begin({ from: STORE, to: node.name, delayMs })];
+      const end = (): void => {
+        for (const undo of ends) undo();
+      };
+      const cut = scheduler.after(slowForMs, () => {
+        end();
+        ends = [STORE, WATCH].flatMap((server) => [
+          network.begin({ from: node.name, to: server, cut: true }),
+          network.begin({ from: server, to: node.name, cut: true }),
+        ]);
+      });
+      return () => {
+        scheduler.cancel(cut);
+        end();
       };
     },
   };

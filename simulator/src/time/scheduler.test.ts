@@ -18,7 +18,7 @@ describe("Scheduler", () => {
     const scheduler = new Scheduler();
     const seen: string[] = [];
     const chain = async (name: string, length: number): Promise<void> => {
-      for (let i = 0; i < length; i++) await null;
+      for (let i = 0; i < length; i++) await Promise.resolve();
       seen.push(`${name} done at ${scheduler.now}`);
     };
     scheduler.at(1, () => void chain("long", 500));
