@@ -1,0 +1,61 @@
+/** `keelson store`: serves an embedded store to the processes of this machine. Its end is a store outage, and nothing worse. */
+import { Command } from "commander";
+import { SystemClock, systemRandom } from "@keelson/runtime";
+import { EmbeddedStore, StoreServer, type EmbeddedOrigin } from "@keelson/stores/embedded";
+import { formatListen, parseListen } from "../config/listen.ts";
+import { listenFailure, UsageError } from "../failure.ts";
+import { stopSignal } from "../stop-signal.ts";
+import type { HostPort } from "@keelson/wire";
+
+/** How long calls that are being answered may take once it was told to stop. */
+const CLOSE_GRACE_MS = 1_000;
+
+const ORIGINS: Readonly<Record<EmbeddedOrigin, string>> = {
+  new: "new",
+  kept: "as it was left",
+  "older data than before": "older than it was, so nodes begin a new era",
+  "data without its mark": "without its mark, so nodes begin a new era",
+};
+
+export function storeCommand(): Command {
+  return new Command("store")
+    .description("serve a store in a folder to the nodes of this machine")
+    .argument("<folder>", "where it is kept; made if need be")
+    .option("--listen <host:port>", "where it takes calls; port 0 takes a free one", "127.0.0.1:7400")
+    .action(async (folder: string, options: { listen: string }) => serve(folder, listenOf(options.listen)));
+}
+
+async function serve(folder: string, listen: HostPort): Promise<void> {
+  const clock = new SystemClock();
+  const store = await EmbeddedStore.open({ folder, clock, random: systemRandom });
+  const server = new StoreServer({ store, clock });
+  try {
+    await server.listen(listen).catch((error: unknown) => {
+      throw listenFailure(error, formatListen(listen), "--listen");
+    });
+    const url = `embedded://${server.address}`;
+    process.stdout.write(`store ${folder} (${ORIGINS[store.origin]}) is served at ${url}\n`);
+    process.stdout.write(`start a node with: keelson node --store ${url} --id a\n`);
+    if (!isLoopback(listen.host))
+      process.stderr.write(
+        `keelson: whoever reaches ${server.address} can change the store, it asks for no password: keep it on a trusted network\n`,
+      );
+    const signal = await stopSignal();
+    process.stdout.write(`${signal}: closing\n`);
+    await server.close({ graceMs: CLOSE_GRACE_MS });
+  } finally {
+    await store.close();
+  }
+}
+
+function listenOf(text: string): HostPort {
+  try {
+    return parseListen(text);
+  } catch (error) {
+    throw new UsageError(`--listen: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}

@@ -1,0 +1,70 @@
+/**
+ * What a person reads when something went wrong: one line that says what to do, and an exit code. 2 means that the command was not understood and
+ * nothing was started; 1 that it was, and then failed. Stack traces are for --debug.
+ */
+import { StoreError, TransportError } from "@keelson/kernel";
+import { KeelsonError } from "@keelson/runtime";
+import { FolderError } from "@keelson/stores/embedded";
+import { StoreUrlError } from "@keelson/stores/url";
+
+/** The command line, the environment or a config file says something that cannot be done. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Something on this machine or in the fleet stands in the way. */
+export class RunError extends Error {
+  override readonly name = "RunError";
+}
+
+export interface Failure {
+  readonly line: string;
+  readonly exitCode: 1 | 2;
+}
+
+const KNOWN = [StoreError, TransportError, KeelsonError, FolderError, StoreUrlError, UsageError, RunError];
+
+export function failureOf(error: unknown): Failure {
+  const expected = KNOWN.some((kind) => error instanceof kind);
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    line: oneLine(expected ? message : `unexpected: ${message} (--debug shows where)`),
+    exitCode: isUsage(error) ? 2 : 1,
+  };
+}
+
+/** Turns a failure to listen into words; anything else is left as it is. `flag` is what would choose another address. */
+export function listenFailure(error: unknown, where: string, flag: string): unknown {
+  switch (errnoOf(error)) {
+    case "EADDRINUSE":
+      return new RunError(
+        `${where} is in use: stop what listens there, or choose another address with ${flag}`,
+      );
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return new RunError(
+        `${where} is not an address of this machine: choose one with ${flag}, 127.0.0.1:0 say`,
+      );
+    case "EACCES":
+      return new RunError(`${where} is not allowed to this user: choose a port from 1024 up with ${flag}`);
+    default:
+      return error;
+  }
+}
+
+function isUsage(error: unknown): boolean {
+  if (error instanceof KeelsonError) return error.code === "BAD_CONFIG" || error.code === "BAD_SERVICE";
+  return error instanceof UsageError || error instanceof StoreUrlError;
+}
+
+/** The system's error code, of the error itself or of what caused it. */
+function errnoOf(error: unknown): string | undefined {
+  for (let at = error; at instanceof Error; at = at.cause)
+    if ("code" in at && typeof at.code === "string" && /^E[A-Z_]+$/.test(at.code)) return at.code;
+  return undefined;
+}
+
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ").trim();
+}

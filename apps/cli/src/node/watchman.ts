@@ -1,0 +1,66 @@
+/**
+ * Says what a node does not decide but a person wants to know: that it waits for the store and why, that the store is out of reach or back,
+ * and that a shard is in trouble with the whole fleet.
+ */
+import { describeTrouble, type ImageChange, type Trouble } from "@keelson/kernel";
+import type { KeelsonNode } from "@keelson/runtime";
+import { formatDuration } from "../config/duration.ts";
+import type { Narrator } from "../report/narrator.ts";
+
+const LOOK_MS = 500;
+/** A start that takes longer than this is worth a word. */
+const PATIENCE_MS = 2_000;
+
+export class Watchman {
+  readonly #node: KeelsonNode;
+  readonly #narrator: Narrator;
+  readonly #timer: NodeJS.Timeout;
+  readonly #startedAt = performance.now();
+  /** What was last said about the store. */
+  #said: "nothing" | "waiting" | "here" | "away" = "nothing";
+
+  constructor(node: KeelsonNode, narrator: Narrator) {
+    this.#node = node;
+    this.#narrator = narrator;
+    node.mirror.subscribe({ changed: (changes) => this.#changed(changes), listed: () => undefined });
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const { mirror } = this.#node;
+    if (mirror.live) {
+      if (this.#said === "away" || this.#said === "waiting") this.#narrator.say("the store answers");
+      this.#said = "here";
+    } else if (this.#said === "here") {
+      this.#said = "away";
+      this.#narrator.say("the store does not answer: what is held is served until its session's deadline");
+    } else if (this.#said === "nothing" && performance.now() - this.#startedAt > PATIENCE_MS) {
+      this.#said = "waiting";
+      this.#narrator.say("the store does not answer yet: it is tried again until it does");
+    }
+  }
+
+  /** Quarantine is the fleet's verdict on a shard, not a decision of this node; it is told like one. */
+  #changed(changes: readonly ImageChange[]): void {
+    const { keys, terms } = this.#node;
+    for (const { key, entry } of changes) {
+      const parsed = keys.parse(key);
+      if (parsed?.kind !== "trouble" || !entry) continue;
+      const trouble = JSON.parse(entry.value) as Trouble;
+      if (trouble.strikes < terms.quarantineStrikes) continue;
+      const reason = `${describeTrouble(trouble)}; nobody opens it for ${formatDuration(terms.quarantineMs)}`;
+      const { node } = trouble.last;
+      this.#narrator.decided({
+        at: Date.now(),
+        node,
+        kind: "quarantined",
+        replica: `${parsed.rest}/0`,
+        reason,
+      });
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * Tells in lines what nodes decide. Decisions come in bursts, one per shard; those of one moment and kind become one line. What is of
+ * interest only to the curious is told only when `everything` is asked for.
+ */
+import { parseReplicaKey, type Decision, type DecisionKind } from "@keelson/kernel";
+
+export interface NarratorOptions {
+  readonly write: (line: string) => void;
+  /** Every decision, one line each, with its reason. */
+  readonly everything?: boolean;
+}
+
+/** Long enough to gather the shards of one move, short enough to look immediate. */
+const GATHER_MS = 150;
+const SHARDS_SHOWN_MAX = 12;
+
+interface Burst {
+  readonly node: string;
+  readonly kind: DecisionKind;
+  readonly service: string;
+  readonly reason: string;
+  readonly shards: string[];
+}
+
+export class Narrator {
+  readonly #options: NarratorOptions;
+  #bursts = new Map<string, Burst>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: NarratorOptions) {
+    this.#options = options;
+  }
+
+  decided(decision: Decision): void {
+    const { node, kind, replica, reason } = decision;
+    if (this.#options.everything === true) {
+      this.#options.write(`${node} ${kind} ${replica ?? ""} ${reason}`.replaceAll(/ +/g, " "));
+      return;
+    }
+    const { service, shard } = replica === undefined ? { service: "", shard: "" } : parseReplicaKey(replica);
+    const key = JSON.stringify([node, kind, service, reason]);
+    let burst = this.#bursts.get(key);
+    if (!burst) this.#bursts.set(key, (burst = { node, kind, service, reason, shards: [] }));
+    if (shard !== "") burst.shards.push(shard);
+    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
+  }
+
+  /** A line of one's own, after those that wait. */
+  say(line: string): void {
+    this.flush();
+    this.#options.write(line);
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const bursts = this.#bursts;
+    this.#bursts = new Map();
+    for (const burst of bursts.values()) {
+      const line = describe(burst);
+      if (line !== undefined) this.#options.write(line);
+    }
+  }
+}
+
+/** Undefined for what only the curious want to know. */
+function describe({ kind, service, reason, shards }: Omit<Burst, "node">): string | undefined {
+  const what = shards.length === 0 ? service : `${service} ${listShards(shards)}`;
+  switch (kind) {
+    case "live":
+      return `holds ${what}`;
+    case "handed-over":
+      return `handed over ${reason}: ${what}`;
+    case "released":
+      return `released ${what}: ${reason}`;
+    case "lost":
+      return `lost ${what}: ${reason}`;
+    case "failed":
+      return `failed to open ${what}: ${reason}; it is tried again, the rest goes on`;
+    case "quarantined":
+      return `quarantined ${what}: ${reason}`;
+    case "unsure":
+      return `unsure about ${what}: ${reason}`;
+    case "refused":
+      return `refused${service === "" ? "" : ` ${what}`}: ${reason}`;
+    case "view":
+      return `view ${reason}`;
+    case "era":
+    case "session":
+      return reason;
+    case "manager":
+      return `manager: ${reason}`;
+    case "leaving":
+    case "contending":
+    case "ready":
+    case "granted":
+    case "adopted":
+    case "draining":
+    case "re-stamped":
+    case "promoted":
+    case "demoted":
+      return undefined;
+  }
+}
+
+function listShards(shards: readonly string[]): string {
+  const sorted = shards.toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const shown = sorted.slice(0, SHARDS_SHOWN_MAX).join(" ");
+  return sorted.length > SHARDS_SHOWN_MAX ? `${shown} … (${sorted.length} shards)` : shown;
+}
