@@ -1,0 +1,6 @@
+import type { Bench } from "./bench.ts";
+import failover from "./failover.ts";
+import routing from "./routing.ts";
+
+/** Every bench there is, in the order of the list. */
+export const benches: readonly Bench[] = [routing, failover];
