@@ -251,3 +251,16 @@ test("held watches hear of a revision once it is released, whether it was made b
     [1, 2, 3],
   ]);
 });
+
+test("watches that are ended from inside a delivery hear of the end, and nothing after it", () => {
+  const { core } = open();
+  core.watch("", 0, {
+    changes: () => core.endWatches("closed", "enough"),
+    relist: () => {},
+    closed: () => {},
+  });
+  const second = collect(core);
+  core.commit({ guards: [], writes: [put("a")] }, "i");
+  core.commit({ guards: [], writes: [put("b")] }, "i");
+  expect(second).toEqual({ batches: [], ends: ["closed: enough"] });
+});

@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -171,6 +172,9 @@ test("data that was taken away is reported, and nothing is begun in its place", 
   truncateSync(data, 0);
   await expect(openIn(folder)).rejects.toMatchObject(gone);
   rmSync(data);
+  await expect(openIn(folder)).rejects.toMatchObject(gone);
+  expect(existsSync(data)).toBe(false);
+  await openLmdb({ path: folder, noSubdir: false }).close();
   await expect(openIn(folder)).rejects.toMatchObject(gone);
 });
 

@@ -9,11 +9,15 @@ import { ownIdentity } from "./process-identity.ts";
 
 const clock = { wall: () => Date.UTC(2030, 0, 2, 3, 4, 5) };
 let folder: string;
+const children: ChildProcess[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "keelson-lock-"));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** A lock file as another process would have left it. */
 function leave(holder: Partial<ReturnType<typeof ownIdentity>> & { released?: boolean }, number = 1): void {
@@ -93,14 +97,14 @@ test("a file where the folder should be is reported", () => {
 
 test("of processes that race for a dead lock one wins; killed with -9, it leaves the folder to the next", async () => {
   leave({ started: "1" });
-  const children = Array.from({ length: 3 }, () => contender());
-  const said = await Promise.all(children.map(firstLine));
+  const racing = Array.from({ length: 3 }, () => contender());
+  const said = await Promise.all(racing.map(firstLine));
   expect(said.filter((line) => line === "taken")).toHaveLength(1);
   expect(said.filter((line) => line.includes("is held by pid"))).toHaveLength(2);
-  const winner = children[said.indexOf("taken")] as ChildProcess;
+  const winner = racing[said.indexOf("taken")] as ChildProcess;
   expect(() => FolderLock.acquire(folder, clock)).toThrow(`is held by pid ${winner.pid} `);
-  const exits = children.map((child) => once(child, "exit"));
-  for (const child of children) child.kill("SIGKILL");
+  const exits = racing.map((child) => once(child, "exit"));
+  for (const child of racing) child.kill("SIGKILL");
   await Promise.all(exits);
   expect(() => FolderLock.acquire(folder, clock)).not.toThrow();
 });
@@ -117,7 +121,10 @@ function contender(): ChildProcess {
     }
     setInterval(() => {}, 1000);`;
   const flags = ["--conditions=source", "--import", "tsx", "--input-type=module", "-e", code];
-  return spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"], cwd: import.meta.dirname });
+  const options = { stdio: ["ignore", "pipe", "inherit"], cwd: import.meta.dirname } as const;
+  const child = spawn(process.execPath, flags, options);
+  children.push(child);
+  return child;
 }
 
 async function firstLine(child: ChildProcess): Promise<string> {

@@ -10,7 +10,11 @@ import { EmbeddedStore } from "./embedded-store.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keelson-process-"));
 chmodSync(root, 0o755);
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(root, { recursive: true, force: true });
+});
 
 /** A process that opens the folder as `store` and runs `body`. */
 function child(folder: string, body: string): ChildProcess {
@@ -25,7 +29,10 @@ function child(folder: string, body: string): ChildProcess {
     const open = () => EmbeddedStore.open({ folder: ${JSON.stringify(folder)}, clock, random: Math.random });
     ${body}`;
   const flags = ["--conditions=source", "--import", "tsx", "--input-type=module", "-e", code];
-  return spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"], cwd: import.meta.dirname });
+  const options = { stdio: ["ignore", "pipe", "inherit"], cwd: import.meta.dirname } as const;
+  const started = spawn(process.execPath, flags, options);
+  children.push(started);
+  return started;
 }
 
 test("what a process acknowledged before kill -9 is there when the next one opens the folder", async () => {
