@@ -15,7 +15,7 @@ export interface BenchContext {
 }
 
 /** Keys end in their unit: `lookupNs`, `gapMsP99`. */
-export type Figures = Readonly<Record<string, number>>;
+type Figures = Readonly<Record<string, number>>;
 
 export interface BenchResult {
   readonly figures: Figures;
