@@ -121,8 +121,10 @@ function contender(): ChildProcess {
     }
     setInterval(() => {}, 1000);`;
   const flags = ["--conditions=source", "--import", "tsx", "--input-type=module", "-e", code];
-  const options = { stdio: ["ignore", "pipe", "inherit"], cwd: import.meta.dirname } as const;
-  const child = spawn(process.execPath, flags, options);
+  const child = spawn(process.execPath, flags, {
+    stdio: ["ignore", "pipe", "inherit"],
+    cwd: import.meta.dirname,
+  });
   children.push(child);
   return child;
 }

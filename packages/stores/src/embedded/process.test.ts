@@ -29,8 +29,10 @@ function child(folder: string, body: string): ChildProcess {
     const open = () => EmbeddedStore.open({ folder: ${JSON.stringify(folder)}, clock, random: Math.random });
     ${body}`;
   const flags = ["--conditions=source", "--import", "tsx", "--input-type=module", "-e", code];
-  const options = { stdio: ["ignore", "pipe", "inherit"], cwd: import.meta.dirname } as const;
-  const started = spawn(process.execPath, flags, options);
+  const started = spawn(process.execPath, flags, {
+    stdio: ["ignore", "pipe", "inherit"],
+    cwd: import.meta.dirname,
+  });
   children.push(started);
   return started;
 }
