@@ -1,3 +1,2 @@
-/** The memory store, and its engine for those who drive it in virtual time. */
-export { StoreCore, type StoreCoreOptions, type StoreJournal, type StoreSnapshot } from "../core/index.ts";
+/** The memory store. */
 export { MemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
