@@ -7,7 +7,11 @@ export class Journey {
   /** Hints followed since the last pause. */
   redirects = 0;
   pauses = 0;
+  /** Why the last try brought no answer, and which life of a node it went to. */
   last: TryFailure | undefined;
+  lastSession: string | undefined;
+  /** It would be sent again if the budget allowed. */
+  starved = false;
   readonly #visited: string[] = [];
 
   /** The node was asked, in vain. */

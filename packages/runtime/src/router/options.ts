@@ -22,7 +22,7 @@ export interface RouterOptions {
 
 export const ROUTER_OPTIONS: RouterOptions = {
   redirectsMax: 3,
-  backoff: { firstMs: 5, maxMs: 250 },
+  backoff: { firstMs: 5, maxMs: 500 },
   waitingMax: 10_000,
   tryTimeoutMs: Infinity,
   budget: RETRY_BUDGET,

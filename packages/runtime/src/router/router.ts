@@ -170,8 +170,9 @@ export class Router {
       }
       case "retry": {
         journey.last = verdict.failure;
+        journey.lastSession = from.session;
         const other = request.mode === "read" ? this.#another(request, journey, now) : undefined;
-        if (other && deadline > now) return this.#pay(request, journey, other);
+        if (other && deadline > now && this.#pay(journey)) return other;
         journey.startOver();
         const pauseMs = backoffMs(this.#options.backoff, journey.pauses, this.#random);
         if (deadline > now) await this.#pause(request, journey, Math.min(pauseMs, deadline - now));
@@ -180,14 +181,18 @@ export class Router {
     }
   }
 
-  /** Waits until there is a holder whose breaker lets a request pass. */
+  /** Waits until there is a holder that may be asked: its breaker lets a request pass, and the budget pays for it. */
   async #whenOpen(request: RouterRequest, journey: Journey, deadline: number): Promise<Target> {
     for (;;) {
       const now = this.clock.now();
       const target = this.#choose(request, now);
-      const opensAt = target ? this.#breakers.passesAt(target.session, now) : Infinity;
+      let opensAt = target ? this.#breakers.passesAt(target.session, now) : Infinity;
       if (!(deadline > now)) throw this.#late(request, journey, target, opensAt > now);
-      if (target && opensAt <= now) return this.#pay(request, journey, target);
+      if (target && opensAt <= now) {
+        // Someone who has not been asked yet sees the request for the first time: that is no retry to him.
+        if (target.session !== journey.lastSession || this.#pay(journey)) return target;
+        opensAt = now + backoffMs(this.#options.backoff, journey.pauses, this.#random);
+      }
       // oxlint-disable-next-line no-await-in-loop -- each wait depends on what the last one found.
       await this.#pause(request, journey, Math.min(opensAt, deadline) - now);
     }
@@ -213,15 +218,11 @@ export class Router {
     );
   }
 
-  /** Takes a retry out of the budget if one is owed. What reached no node adds no load, and costs nothing. */
-  #pay(request: RouterRequest, journey: Journey, target: Target): Target {
-    if (journey.tries === 0) return target;
-    if (journey.last?.reached && !this.#budget.withdraw(this.clock.now())) {
-      const text = `the retry budget is spent, and a retry is needed because ${journey.last.text}`;
-      throw this.#give(request, journey, { ...journey.last, code: "BUDGET", text });
-    }
-    this.counts.retries++;
-    return target;
+  /** Takes a retry out of the budget; false when there is none to take. What reached no node added no load, and costs nothing. */
+  #pay(journey: Journey): boolean {
+    journey.starved = journey.last?.reached === true && !this.#budget.withdraw(this.clock.now());
+    if (!journey.starved) this.counts.retries++;
+    return !journey.starved;
   }
 
   /** Waits that long, or until the shard's holders change. */
@@ -261,6 +262,10 @@ export class Router {
     } else if (shut && !journey.last) {
       const text = `node ${target.node} has not answered lately and was not asked ${within}: its shards move when its session ends, try again then`;
       failure = { code: "UNREACHABLE", text, reached: false, unknown: false };
+    }
+    if (journey.starved && target) {
+      const text = `the retry budget is spent, and a retry is needed because ${failure.text}`;
+      failure = { ...failure, code: "BUDGET", text };
     }
     return this.#give(request, journey, failure);
   }
