@@ -1,4 +1,4 @@
-import { Keys, RouteTable, TransportError, type NodeReply, type Primary, type Tenure } from "@keelson/kernel";
+import { Keys, RouteTable, TransportError, type NodeReply } from "@keelson/kernel";
 import { ManualClock, ScriptedTransport, type ScriptedAnswer } from "@keelson/testkit";
 import { describe, expect, test } from "vitest";
 import type { RouterOptions } from "./options.ts";
