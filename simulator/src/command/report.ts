@@ -66,6 +66,18 @@ export function failure(
   );
 }
 
+/** A driver, or the simulator, threw what nobody caught. */
+export function crash(simulation: Simulation, error: unknown, seed: number, args: RunArguments): string {
+  return lines(
+    "",
+    "what led to it:",
+    ...simulation.trace.recent,
+    "",
+    `the code under test failed at ${(simulation.scheduler.now / 1000).toFixed(3)} s: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    `replay: npm run sim -- ${replay(seed, args)}`,
+  );
+}
+
 function replay(seed: number, args: RunArguments): string {
   const flags = [`--seed ${seed}`, `--scenario ${args.scenario}`, `--hours ${args.hours}`];
   if (args.breaks !== undefined) flags.push(`--break ${args.breaks}`);

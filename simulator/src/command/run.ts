@@ -4,7 +4,7 @@ import { loadScenario } from "../scenario/files.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { Simulation } from "../simulation.ts";
 import type { RunArguments } from "./arguments.ts";
-import { failure, opening, summary } from "./report.ts";
+import { crash, failure, opening, summary } from "./report.ts";
 
 /** Runs what the command line asked for, and prints it. Returns the exit code. */
 export async function runCommand(args: RunArguments): Promise<number> {
@@ -26,6 +26,12 @@ export async function runCommand(args: RunArguments): Promise<number> {
     violationsMax: args.stopAfter,
   });
   process.stdout.write(opening(simulation, scenario, seed, args));
+  const onCrash = (error: unknown): void => {
+    process.stdout.write(crash(simulation, error, seed, args));
+    process.exit(1);
+  };
+  process.on("uncaughtException", onCrash);
+  process.on("unhandledRejection", onCrash);
   const began = performance.now();
   const progress = process.stdout.isTTY && !args.trace;
   await simulation.run(args.hours * 3_600_000, (nowMs) => {

@@ -73,15 +73,17 @@ export class Committer {
   #pump(): void {
     while (this.#waiting.length > 0 && this.#out < BATCHES_MAX && !this.#stopped) {
       const batch: Pending[] = [];
+      const written = new Set<string>();
       let operations = 0;
       while (this.#waiting.length > 0) {
-        const next = this.#waiting[0]!;
-        operations += next.commit.guards.length + next.commit.writes.length;
-        if (
-          batch.length > 0 &&
-          (operations > STORE_LIMITS.operationsMax || next.incarnation !== batch[0]!.incarnation)
-        )
-          break;
+        const { commit, incarnation } = this.#waiting[0]!;
+        operations += commit.guards.length + commit.writes.length;
+        if (batch.length > 0) {
+          if (operations > STORE_LIMITS.operationsMax || incarnation !== batch[0]!.incarnation) break;
+          // Two replicas of a shard may want to write its one primary or trouble key; the second must see the first.
+          if (commit.writes.some((write) => written.has(write.key))) break;
+        }
+        for (const write of commit.writes) written.add(write.key);
         batch.push(this.#waiting.shift()!);
       }
       this.#out++;
