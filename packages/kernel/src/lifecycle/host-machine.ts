@@ -1,4 +1,4 @@
-import { compareEpochs, formatEpoch, type Epoch } from "../identity/epoch.ts";
+import { compareEpochs, type Epoch } from "../identity/epoch.ts";
 import { parseReplicaKey, shardKey, type Keys, type ReplicaKey } from "../identity/keys.ts";
 import type { Plan, PlanLine } from "../placement/plan.ts";
 import { Intents } from "../movement/intents.ts";
@@ -10,6 +10,8 @@ import type { Terms } from "../tenure/terms.ts";
 import { WakeQueue } from "../time/wake-queue.ts";
 import type { Random } from "../time/clock.ts";
 import { Facts, type Known } from "./facts.ts";
+import { adoptOrLose } from "./adopting.ts";
+import { commitReported } from "./commit-reports.ts";
 import { contend } from "./contending.ts";
 import { reconcileHold } from "./holding.ts";
 import { grantOrWait } from "./granting.ts";
@@ -224,45 +226,7 @@ export class HostMachine {
     report: CommitReport,
     now: number,
   ): void {
-    const local = this.#local(key);
-    // A report about an earlier tenure says nothing about this one.
-    const hold = local.hold && epoch && compareEpochs(local.hold.epoch, epoch) === 0 ? local.hold : undefined;
-    const again = now + this.#pause(hold?.tries ?? 1);
-    switch (purpose) {
-      case "grant":
-        local.granting = false;
-        if (report !== "committed") local.commitRetryAt = again;
-        if (report === "unknown" && !this.rules.adoption) local.deaf = true;
-        break;
-      case "contend":
-      case "withdraw":
-        local.contending = false;
-        if (report !== "committed") local.commitRetryAt = again;
-        break;
-      case "clean":
-        local.cleaning = false;
-        if (report !== "committed") local.commitRetryAt = again;
-        break;
-      case "forgive":
-        local.cleaning = false;
-        break;
-      case "promote":
-      case "demote":
-        local.promoting = false;
-        if (report !== "committed") local.promoteRetryAt = again;
-        break;
-      case "hand-over":
-        if (hold && (hold.phase === "moving" || !this.rules.stopBeforeCommit))
-          this.#handOverReported(local, hold, report, now, again);
-        break;
-      case "re-stamp":
-      case "release":
-        if (hold && hold.busy && (hold.phase === "restamping" || hold.phase === "releasing")) {
-          hold.busy = false;
-          hold.retryAt = again;
-        }
-        break;
-    }
+    commitReported(this, this.#local(key), purpose, epoch, report, now);
     this.touch(key);
   }
 
@@ -336,17 +300,25 @@ export class HostMachine {
     return this.#moves < this.terms.movesMax;
   }
 
+  /** Puts another hold, or none, in the place of the present one. */
+  setHold(local: Local, hold: Hold | undefined): void {
+    const former = local.hold;
+    if (former && isMoving(former.phase)) this.#moves--;
+    if (former?.primary) this.emit({ kind: "demote", replica: local.key });
+    local.hold = hold;
+  }
+
   /** The hold is over; the shard is closed, the data stays prepared. */
-  drop(local: Local, now: number): void {
-    const hold = local.hold;
-    if (!hold) return;
-    if (isMoving(hold.phase)) this.#moves--;
-    if (hold.primary) this.emit({ kind: "demote", replica: local.key });
-    local.hold = undefined;
+  drop(local: Local): void {
+    this.setHold(local, undefined);
     this.opens.forget(local.key);
     this.closeShard(local);
     this.#dirty.add(local.key);
-    this.wake(local, now);
+  }
+
+  /** How long to wait after `tries` tries: doubling, bounded, jittered. */
+  pause(tries: number): number {
+    return Math.min(2_000, 25 * 2 ** Math.min(tries, 10)) * (0.5 + 0.5 * this.random());
   }
 
   closeShard(local: Local): void {
@@ -386,18 +358,7 @@ export class HostMachine {
   #reconcile(local: Local, now: number): void {
     this.#wakes.set(local.key, undefined);
     const facts = this.facts.replica(local.key, now);
-    const tenure = facts.tenure;
-    if (tenure && this.#isOurs(tenure) && this.#adoptable(local, tenure)) this.#adopt(local, tenure, now);
-    const hold = local.hold;
-    if (hold && !this.#stillHeld(hold, tenure)) {
-      const to = tenure?.value.node ?? "nobody";
-      if (hold.phase === "moving" || hold.phase === "unsure")
-        this.decide("handed-over", local, hold.epoch, `to ${to}`);
-      else if (hold.phase === "releasing")
-        this.decide("released", local, hold.epoch, hold.strike ?? "no longer wanted here");
-      else this.decide("lost", local, hold.epoch, this.#whyLost(tenure));
-      this.drop(local, now);
-    }
+    adoptOrLose(this, local, facts.tenure, now);
     if (local.hold) {
       reconcileHold(this, local, local.hold, facts, now);
       if (local.hold && this.service(local).primary) reconcilePrimary(this, local, local.hold, now);
@@ -406,88 +367,9 @@ export class HostMachine {
     this.#pumpOpens(now);
   }
 
-  #isOurs(tenure: Known<Tenure>): boolean {
-    const value = tenure.value;
-    return (
-      value.session === this.liveness?.id &&
-      value.boot === this.self.boot &&
-      this.era !== undefined &&
-      (value.era === this.era.era || !this.rules.era)
-    );
-  }
-
-  #adoptable(local: Local, tenure: Known<Tenure>): boolean {
-    const epoch = { era: tenure.value.era, revision: tenure.revision };
-    if (local.deaf && tenure.value.how === "grant") return false;
-    return compareEpochs(epoch, local.lastAdopted) > 0;
-  }
-
-  #adopt(local: Local, tenure: Known<Tenure>, now: number): void {
-    const former = local.hold;
-    if (former && isMoving(former.phase)) this.#moves--;
-    const epoch = { era: tenure.value.era, revision: tenure.revision };
-    local.lastAdopted = epoch;
-    local.hold = {
-      epoch,
-      fence: this.liveness!.fence,
-      adoptedAt: now,
-      phase: "waiting",
-      since: now,
-      to: undefined,
-      tries: 0,
-      busy: false,
-      retryAt: former?.phase === "restamping" ? former.retryAt : -Infinity,
-      strike: undefined,
-      primary: undefined,
-    };
-    if (former?.primary) this.emit({ kind: "demote", replica: local.key });
-    this.decide("adopted", local, epoch, `${tenure.value.how}: ${tenure.value.reason}`);
-  }
-
-  #stillHeld(hold: Hold, tenure: Known<Tenure> | undefined): boolean {
-    if (!tenure || tenure.revision !== hold.epoch.revision || tenure.value.session !== hold.fence.session) {
-      return !this.rules.sessionDeadline && tenure?.revision === hold.epoch.revision;
-    }
-    if (!this.rules.sessionDeadline) return true;
-    return (
-      this.liveness?.id === hold.fence.session &&
-      this.era !== undefined &&
-      (this.era.era === hold.epoch.era || !this.rules.era)
-    );
-  }
-
-  #whyLost(tenure: Known<Tenure> | undefined): string {
-    if (this.liveness === undefined) return "the liveness session is gone";
-    if (this.era === undefined) return "the era is closed";
-    if (tenure)
-      return `${tenure.value.node} holds it at ${formatEpoch({ era: tenure.value.era, revision: tenure.revision })}`;
-    return "the tenure is gone from the store";
-  }
-
-  #handOverReported(local: Local, hold: Hold, report: CommitReport, now: number, again: number): void {
-    hold.busy = false;
-    if (report === "committed") return; // The tenure is the successor's by now; reconcile drops the hold.
-    if (report === "conflict") {
-      this.phase(hold, "restamping", now);
-      return;
-    }
-    const since = hold.since;
-    const tries = hold.tries;
-    this.phase(hold, "unsure", now);
-    this.decide(
-      "unsure",
-      local,
-      hold.epoch,
-      `the hand-over to ${hold.to?.node ?? "?"} may or may not have happened`,
-    );
-    hold.since = since;
-    hold.tries = tries;
-    hold.retryAt = again;
-  }
-
   #failed(local: Local, message: string, now: number): void {
     local.failures++;
-    local.retryAt = now + this.#pause(local.failures + 2);
+    local.retryAt = now + this.pause(local.failures + 2);
     this.decide("failed", local, local.hold?.epoch, message);
     if (local.hold && local.failures >= this.terms.opensTriesMax) {
       local.hold.strike = message;
@@ -516,10 +398,6 @@ export class HostMachine {
         this.emit({ kind: "activate", replica: next.key, epoch: hold.epoch, fence: hold.fence });
       }
     }
-  }
-
-  #pause(tries: number): number {
-    return Math.min(2_000, 25 * 2 ** Math.min(tries, 10)) * (0.5 + 0.5 * this.random());
   }
 
   #local(key: ReplicaKey): Local {

@@ -24,5 +24,6 @@ test("the shards of a killed node are taken over, and those of a leaving one han
   fleet.kill("b");
   await fleet.allHeld();
   await fleet.leave("c");
+  await fleet.allHeld();
   expect(fleet.replicas().every((replica) => fleet!.holders(replica)[0] === "a")).toBe(true);
 });
