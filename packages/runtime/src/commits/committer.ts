@@ -80,8 +80,12 @@ export class Committer {
         operations += commit.guards.length + commit.writes.length;
         if (batch.length > 0) {
           if (operations > STORE_LIMITS.operationsMax || incarnation !== batch[0]!.incarnation) break;
-          // Two replicas of a shard may want to write its one primary or trouble key; the second must see the first.
-          if (commit.writes.some((write) => written.has(write.key))) break;
+          // A batch must mean the same as its commits one after another: none may guard on, or write, what one before it writes.
+          if (
+            commit.writes.some(({ key }) => written.has(key)) ||
+            commit.guards.some(({ key }) => written.has(key))
+          )
+            break;
         }
         for (const write of commit.writes) written.add(write.key);
         batch.push(this.#waiting.shift()!);
