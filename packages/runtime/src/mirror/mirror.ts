@@ -23,6 +23,8 @@ export interface MirrorOptions {
   readonly random: Random;
   readonly timeoutMs: number;
   readonly relistMs: number;
+  /** The longest wait between two tries to reach the store. A node that does not follow the store serves nothing: it waits no longer than a renewal. */
+  readonly retryMsMax?: number;
 }
 
 export interface MirrorListener {
@@ -33,7 +35,8 @@ export interface MirrorListener {
 }
 
 const PAGE = 1000;
-const BACKOFF = { firstMs: 50, maxMs: 5_000 };
+const RETRY_FIRST_MS = 50;
+const RETRY_MS_MAX = 5_000;
 /** How long a watch may stay silent about a revision that another reply has shown before it is begun anew. */
 const BEHIND_MS = 3_000;
 
@@ -195,7 +198,11 @@ export class Mirror {
     const wait =
       this.#attempt === 0
         ? 5 * this.#options.random()
-        : backoffMs(BACKOFF, this.#attempt, this.#options.random);
+        : backoffMs(
+            { firstMs: RETRY_FIRST_MS, maxMs: this.#options.retryMsMax ?? RETRY_MS_MAX },
+            this.#attempt,
+            this.#options.random,
+          );
     this.#attempt++;
     this.#timer?.cancel();
     const round = this.#round;

@@ -103,6 +103,7 @@ export class KeelsonNode {
       canary: keys.era,
       timeoutMs: terms.commitTimeoutMs,
       relistMs: terms.relistMs,
+      retryMsMax: terms.renewMs,
     });
     const { mirror } = this;
     this.#committer = new Committer({ store, mirror, clock, timeoutMs: terms.commitTimeoutMs });
