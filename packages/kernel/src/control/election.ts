@@ -26,14 +26,17 @@ export class Election {
   readonly #keys: Keys;
   readonly #node: string;
   readonly #random: Random;
+  readonly #office: string;
   #known: Known<ManagerRecord> | undefined;
   #tryAt: number | undefined;
   #busy = false;
 
-  constructor(keys: Keys, node: string, random: Random) {
+  /** `office` is the key that is stood for: the fleet's manager, unless another is named. */
+  constructor(keys: Keys, node: string, random: Random, office = keys.manager) {
     this.#keys = keys;
     this.#node = node;
     this.#random = random;
+    this.#office = office;
   }
 
   get manager(): Known<ManagerRecord> | undefined {
@@ -49,7 +52,7 @@ export class Election {
   elected(session: HeldSession | undefined, now: number): { key: string; revision: number } | undefined {
     if (!this.#known || !session || this.#known.value.session !== session.id || !session.fence.passes(now))
       return undefined;
-    return { key: this.#keys.manager, revision: this.#known.revision };
+    return { key: this.#office, revision: this.#known.revision };
   }
 
   /** A commit to send, if it is time to stand for election. */
@@ -66,10 +69,10 @@ export class Election {
     const value: ManagerRecord = { v: 1, node: this.#node, session: session.id, era: era.era, since: wall };
     return {
       guards: [
-        { key: this.#keys.manager, revision: 0 },
+        { key: this.#office, revision: 0 },
         { key: this.#keys.era, revision: era.revision },
       ],
-      writes: [{ kind: "put", key: this.#keys.manager, value: JSON.stringify(value), session: session.id }],
+      writes: [{ kind: "put", key: this.#office, value: JSON.stringify(value), session: session.id }],
     };
   }
 
@@ -82,8 +85,8 @@ export class Election {
   resign(session: HeldSession | undefined): Commit | undefined {
     if (!this.#known || !session || this.#known.value.session !== session.id) return undefined;
     return {
-      guards: [{ key: this.#keys.manager, revision: this.#known.revision }],
-      writes: [{ kind: "delete", key: this.#keys.manager }],
+      guards: [{ key: this.#office, revision: this.#known.revision }],
+      writes: [{ kind: "delete", key: this.#office }],
     };
   }
 

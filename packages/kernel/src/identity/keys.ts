@@ -51,6 +51,25 @@ export type KeyKind =
   | "trouble"
   | "auction";
 
+/** What lies under `auction/<service>/`. The table is in docs/design/auctions.md. */
+export type AuctionPart =
+  | "config"
+  | "override"
+  | "evaluator"
+  | "bidder"
+  | "pass"
+  | "round"
+  | "award"
+  | "move"
+  | "footprint"
+  | "demand";
+
+/** Takes the rest of an `auction` key apart: the service, the part, and the shard, replica or node it is about (empty when about none). */
+export function parseAuctionKey(rest: string): { service: string; part: AuctionPart; about: string } {
+  const [service = "", part = "", ...about] = rest.split("/");
+  return { service, part: part as AuctionPart, about: about.join("/") };
+}
+
 /** What a key is about: its kind and the rest of its path below the kind. */
 export interface ParsedKey {
   readonly kind: KeyKind;
@@ -95,6 +114,12 @@ export class Keys {
 
   trouble(shard: string): string {
     return `${this.prefix}trouble/${shard}`;
+  }
+
+  /** `about` is a shard key, a replica key or a node of that service; shard and replica keys begin with the service, which is not repeated. */
+  auction(service: string, part: AuctionPart, about = ""): string {
+    const below = about.startsWith(`${service}/`) ? about.slice(service.length + 1) : about;
+    return `${this.prefix}auction/${service}/${part}${below === "" ? "" : `/${below}`}`;
   }
 
   /** Splits a key of this fleet into its kind and the rest; undefined for a key of another fleet. */

@@ -55,14 +55,10 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
     return;
   }
   if (wanted) machine.wake(local, session ? retryAt : Math.max(retryAt, now + machine.terms.renewRetryMs));
-  if (
-    !wanted &&
-    key &&
-    session &&
-    key.value.session === session.id &&
-    tenure !== undefined &&
-    !local.contending
-  ) {
+  // With no holder left a contender stays: it takes over when it is ready. Where an auction would find another, only while it still gets ready.
+  const hopeful = machine.followsPlan(local) || (local.data !== "none" && machine.leavingSince === undefined);
+  const withdraws = !wanted && (tenure !== undefined || !hopeful);
+  if (withdraws && key && session && key.value.session === session.id && !local.contending) {
     if (now >= local.commitRetryAt) {
       local.contending = true;
       machine.emit({

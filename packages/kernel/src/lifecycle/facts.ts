@@ -1,4 +1,5 @@
 import { parseReplicaKey, shardKey, type ReplicaKey } from "../identity/keys.ts";
+import type { Award } from "../auction/records.ts";
 import type { Contender, Primary, Tenure } from "../tenure/tenure.ts";
 import type { Trouble } from "./trouble.ts";
 
@@ -14,6 +15,8 @@ export interface ReplicaFacts {
   /** When the present tenure, or its absence, was first seen here. */
   since: number;
   readonly contenders: Map<string, Known<Contender>>;
+  /** Under auctions and claims: who shall take it over while it is held. */
+  award: Known<Award> | undefined;
   /** The last holder was lost, not released, this soon after its grant was seen. */
   lostAfterMs: number | undefined;
   lostBy: string;
@@ -32,10 +35,22 @@ export class Facts {
   readonly #replicas = new Map<ReplicaKey, ReplicaFacts>();
   readonly #shards = new Map<string, ShardFacts>();
 
+  /** What is known of it, if anything ever was. */
+  known(key: ReplicaKey): ReplicaFacts | undefined {
+    return this.#replicas.get(key);
+  }
+
   replica(key: ReplicaKey, now: number): ReplicaFacts {
     let facts = this.#replicas.get(key);
     if (!facts) {
-      facts = { tenure: undefined, since: now, contenders: new Map(), lostAfterMs: undefined, lostBy: "" };
+      facts = {
+        tenure: undefined,
+        since: now,
+        contenders: new Map(),
+        award: undefined,
+        lostAfterMs: undefined,
+        lostBy: "",
+      };
       this.#replicas.set(key, facts);
     }
     return facts;
@@ -70,6 +85,10 @@ export class Facts {
     const contenders = this.replica(key, now).contenders;
     if (contender) contenders.set(node, contender);
     else contenders.delete(node);
+  }
+
+  setAward(key: ReplicaKey, award: Known<Award> | undefined, now: number): void {
+    this.replica(key, now).award = award;
   }
 
   setPrimary(shard: string, primary: Known<Primary> | undefined, now: number): void {

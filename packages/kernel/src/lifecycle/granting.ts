@@ -4,11 +4,12 @@ import { primaryPart } from "../movement/intents.ts";
 import type { ReplicaFacts } from "./facts.ts";
 import type { HostMachine } from "./host-machine.ts";
 import type { Local } from "./local.ts";
-import { describeTrouble, judgeTrouble, struck } from "./trouble.ts";
+import { describeTrouble, judgeTrouble, strikeOfLoss } from "./trouble.ts";
 
 /**
  * A replica that this node does not hold. If nobody does, its candidates create the tenure in the plan's order, a step apart, so that a
- * dead candidate costs one step and not a TTL. If a tenure of ours is left over that we no longer serve, it is taken away.
+ * dead candidate costs one step and not a TTL. Under auctions and claims only those are candidates that have it ready: a first tenure comes from elsewhere.
+ * If a tenure of ours is left over that we no longer serve, it is taken away.
  */
 export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFacts, now: number): void {
   const tenure = facts.tenure;
@@ -43,13 +44,14 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
     machine.wake(local, now + machine.terms.youngMs / 4);
     return;
   }
-  const lost = facts.lostAfterMs;
-  const young = lost !== undefined && lost < machine.terms.youngMs + machine.terms.ttlMs;
-  const reason = young
+  const strike = strikeOfLoss(machine.keys, facts, shard.trouble, local.shardKey, machine.terms);
+  const reason = strike
     ? `takes over from ${facts.lostBy}, lost soon after its grant`
-    : position === 0
-      ? (machine.line(local)?.reason ?? "ready contender")
-      : `candidate ${position + 1} in line: those before it did not take it`;
+    : position > 0
+      ? `candidate ${position + 1} in line: those before it did not take it`
+      : machine.followsPlan(local)
+        ? (machine.line(local)?.reason ?? "ready contender")
+        : "has it ready";
   const value: Tenure = {
     v: 1,
     node: machine.self.node,
@@ -61,17 +63,6 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
     reason,
     since: machine.wall(),
   };
-  const strike = young
-    ? {
-        key: machine.keys.trouble(local.shardKey),
-        revision: shard.trouble?.revision ?? 0,
-        value: struck(shard.trouble?.value, {
-          node: facts.lostBy,
-          what: "holder lost",
-          message: `${Math.round(lost / 100) / 10} s after its grant was seen`,
-        }),
-      }
-    : undefined;
   local.granting = true;
   machine.emit({
     kind: "commit",
@@ -83,6 +74,7 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
 
 /** This node's place in the order in which candidates create: ready contenders first, then the plan's order. −1: not a candidate. */
 function rank(machine: HostMachine, local: Local, facts: ReplicaFacts): number {
+  if (!machine.followsPlan(local)) return rankOfReady(machine, local, facts);
   const candidates = machine.line(local)?.candidates ?? [];
   const mine = candidates.indexOf(machine.self.node);
   if (facts.contenders.size === 0) return mine;
@@ -98,6 +90,14 @@ function rank(machine: HostMachine, local: Local, facts: ReplicaFacts): number {
   return ready.length + candidates.slice(0, mine).filter((node) => !ready.includes(node)).length;
 }
 
+/** Where no plan ranks: ready contenders by their ids, then whoever still has the data of a tenure it lost. */
+function rankOfReady(machine: HostMachine, local: Local, facts: ReplicaFacts): number {
+  const ready = [...facts.contenders].filter(([, c]) => c.value.phase === "ready").map(([node]) => node);
+  const amongReady = ready.sort().indexOf(machine.self.node);
+  if (amongReady >= 0) return amongReady;
+  return machine.service(local).builds && local.data === "prepared" ? ready.length : -1;
+}
+
 /** When this node's turn comes. A new view may restart the wait, but not for ever. */
 function turn(machine: HostMachine, local: Local, facts: ReplicaFacts, position: number): number {
   const step = machine.terms.takeoverStepMs;
@@ -107,12 +107,13 @@ function turn(machine: HostMachine, local: Local, facts: ReplicaFacts, position:
 }
 
 /** A shard with many strikes is opened only while no other of its kind is young here, so that the guilty one is found out. */
-function isolated(machine: HostMachine, local: Local, now: number): boolean {
-  const strikes = (other: Local) => machine.facts.shard(other.shardKey, now).trouble?.value.strikes ?? 0;
-  if (strikes(local) < machine.terms.isolateStrikes) return false;
+export function isolated(machine: HostMachine, shard: Pick<Local, "key" | "shardKey">, now: number): boolean {
+  const strikes = (shardKey: string) => machine.facts.shard(shardKey, now).trouble?.value.strikes ?? 0;
+  if (strikes(shard.shardKey) < machine.terms.isolateStrikes) return false;
   for (const other of machine.locals()) {
     const busy = other.granting || (other.hold && now - other.hold.adoptedAt < machine.terms.youngMs);
-    if (other !== local && busy && strikes(other) >= machine.terms.isolateStrikes) return true;
+    if (other.key !== shard.key && busy && strikes(other.shardKey) >= machine.terms.isolateStrikes)
+      return true;
   }
   return false;
 }

@@ -90,19 +90,27 @@ function move(machine: HostMachine, local: Local, hold: Hold, facts: ReplicaFact
     return;
   }
   if (!leaving) return;
-  const others = candidates.filter((node) => node !== machine.self.node);
-  const patience =
-    others.length === 0 && !candidates.includes(machine.self.node) ? 0 : machine.terms.noContenderMs;
   const at =
     facts.contenders.size > 0
       ? machine.leavingSince! + machine.terms.leaveReadyMs
-      : machine.leavingSince! + patience;
+      : machine.leavingSince! + patienceMs(machine, local, candidates);
   if (now < at) machine.wake(local, at);
   else {
     machine.decide("draining", local, hold.epoch, "leaving, and nobody is getting ready to take it");
     machine.phase(hold, "releasing", now);
     machine.touch(local.key);
   }
+}
+
+/** How long a leaving holder waits for somebody to contend at all. */
+function patienceMs(machine: HostMachine, local: Local, candidates: readonly string[]): number {
+  const self = machine.self.node;
+  const others = candidates.filter((node) => node !== self);
+  if (machine.followsPlan(local))
+    return others.length === 0 && !candidates.includes(self) ? 0 : machine.terms.noContenderMs;
+  // The replicas of a leaving node are auctioned one after the other, so the last of them waits for all.
+  const bidders = machine.plan(local.id.service)?.bidders ?? [];
+  return bidders.every((node) => node === self) ? 0 : machine.terms.leaveReadyMs;
 }
 
 function successor(

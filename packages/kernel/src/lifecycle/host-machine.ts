@@ -1,6 +1,7 @@
 import { compareEpochs, type Epoch } from "../identity/epoch.ts";
 import { parseReplicaKey, shardKey, type Keys, type ReplicaKey } from "../identity/keys.ts";
 import type { Plan, PlanLine } from "../placement/plan.ts";
+import type { Award } from "../auction/records.ts";
 import { Intents } from "../movement/intents.ts";
 import type { OpenEra } from "../tenure/era-machine.ts";
 import type { HeldSession } from "../membership/session-machine.ts";
@@ -19,6 +20,7 @@ import type { CommitPurpose, CommitReport, HostAction } from "./host-actions.ts"
 import { newLocal, type Hold, type Local } from "./local.ts";
 import { OpenQueue } from "./open-queue.ts";
 import { reconcilePrimary } from "./primary.ts";
+import { targetLine } from "./target.ts";
 import type { Trouble } from "./trouble.ts";
 
 export interface HostIdentity {
@@ -32,6 +34,8 @@ export interface HostedService {
   /** It has a `prepare` that takes time; otherwise every replica counts as prepared. */
   readonly builds: boolean;
   readonly primary: boolean;
+  /** Who grants what nobody holds; by the plan when left out. */
+  readonly grants?: "plan" | "auction" | "claim";
 }
 
 /**
@@ -123,6 +127,12 @@ export class HostMachine {
 
   setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {
     this.facts.setContender(key, node, contender, now);
+    this.touch(key);
+  }
+
+  setAward(key: ReplicaKey, award: Known<Award> | undefined, now: number): void {
+    this.facts.setAward(key, award, now);
+    if (award?.value.node === this.self.node) this.#local(key);
     this.touch(key);
   }
 
@@ -327,8 +337,21 @@ export class HostMachine {
     this.emit({ kind: "close", replica: local.key });
   }
 
+  /** Where a replica should be, and who comes after: as the plan says, or for auctions and claims as the store does. */
   line(local: Local): PlanLine | undefined {
-    return this.#plans.get(local.id.service)?.lines.get(local.key);
+    return this.lineOf(local.key, local.id.service);
+  }
+
+  lineOf(key: ReplicaKey, service: string): PlanLine | undefined {
+    const planned = this.#plans.get(service)?.lines.get(key);
+    if (!planned || isPlanned(this.#services.get(service))) return planned;
+    const facts = this.facts.known(key);
+    return facts ? targetLine(facts) : planned;
+  }
+
+  /** Is it the plan's word that grants and moves this replica? Otherwise auctions or claims do. */
+  followsPlan(local: Local): boolean {
+    return isPlanned(this.#services.get(local.id.service));
   }
 
   plan(service: string): Plan | undefined {
@@ -419,6 +442,10 @@ export class HostMachine {
     const replicas = this.#plans.get(service)?.parameters.replicas ?? 1;
     for (let r = 0; r < replicas; r++) this.touch(`${shardKey(service, shard)}/${r}`);
   }
+}
+
+function isPlanned(service: HostedService | undefined): boolean {
+  return (service?.grants ?? "plan") === "plan";
 }
 
 function isMoving(phase: Hold["phase"]): boolean {

@@ -58,6 +58,16 @@ export interface ShardStats {
   readonly load?: number;
 }
 
+/** What a service says of a node's memory, for auctions and claims: how much of it is left, and how much a shard takes. */
+export interface ShardMemory {
+  /** What there is for shards in all. */
+  readonly budgetBytes: number;
+  /** What is left beside the shards prepared here, and those still being closed. What is only being prepared is not taken off: the kernel does that, with `sizeOf`. */
+  freeBytes(): number;
+  /** Measured, for a shard that is or was prepared here; otherwise an estimate, rather too large than too small. */
+  sizeOf(shard: string): number;
+}
+
 /** The part of AbortSignal that the kernel may name without naming a platform. */
 export interface AbortSignalLike {
   readonly aborted: boolean;

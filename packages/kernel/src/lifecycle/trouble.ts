@@ -1,4 +1,6 @@
+import type { Keys } from "../identity/keys.ts";
 import type { Terms } from "../tenure/terms.ts";
+import type { Known, ReplicaFacts } from "./facts.ts";
 
 /**
  * `trouble/<service>/<shard>`: what is held against a shard that keeps failing to open or keeps losing its holders. It travels with the
@@ -16,6 +18,34 @@ export interface Trouble {
 
 export function struck(trouble: Trouble | undefined, last: Trouble["last"]): Trouble {
   return { v: 1, strikes: (trouble?.strikes ?? 0) + 1, last };
+}
+
+/** A strike as a commit carries it: the record's key, the revision it replaces, and its new value. */
+export interface Strike {
+  readonly key: string;
+  readonly revision: number;
+  readonly value: Trouble;
+}
+
+/** The strike that a grant adds when the last holder was lost soon after its own grant; undefined when it was not. */
+export function strikeOfLoss(
+  keys: Keys,
+  facts: Pick<ReplicaFacts, "lostAfterMs" | "lostBy">,
+  trouble: Known<Trouble> | undefined,
+  shard: string,
+  terms: Pick<Terms, "youngMs" | "ttlMs">,
+): Strike | undefined {
+  const lost = facts.lostAfterMs;
+  if (lost === undefined || lost >= terms.youngMs + terms.ttlMs) return undefined;
+  return {
+    key: keys.trouble(shard),
+    revision: trouble?.revision ?? 0,
+    value: struck(trouble?.value, {
+      node: facts.lostBy,
+      what: "holder lost",
+      message: `${Math.round(lost / 100) / 10} s after its grant was seen`,
+    }),
+  };
 }
 
 export type TroubleVerdict =

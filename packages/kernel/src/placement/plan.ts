@@ -8,6 +8,8 @@ import type { ReplicaKey } from "../identity/keys.ts";
 export interface Placement {
   /** Name and version of the algorithm, as written in views: `ring/1`. */
   readonly algorithm: string;
+  /** Who grants a replica that nobody holds: the candidates of its line by rank (when left out), or an auction, or whoever claims it first. */
+  readonly kind?: "plan" | "auction" | "claim";
   plan(view: View): Plan;
 }
 
@@ -17,6 +19,8 @@ export interface Plan {
   readonly parameters: ServiceParameters;
   /** One line per replica. */
   readonly lines: ReadonlyMap<ReplicaKey, PlanLine>;
+  /** For auctions and claims, whose lines name no candidates: the nodes that may take a replica, in order of their ids. */
+  readonly bidders?: readonly string[];
 }
 
 export interface PlanLine {
