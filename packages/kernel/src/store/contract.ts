@@ -85,7 +85,7 @@ export type Change =
       readonly expired?: boolean;
     };
 
-/** All changes of one revision, in one piece. */
+/** All changes of one revision, in one piece. One without changes says only that everything up to its revision has been delivered. */
 export interface ChangeBatch extends StoreReply {
   readonly changes: readonly Change[];
 }

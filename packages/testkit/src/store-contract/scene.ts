@@ -136,7 +136,7 @@ export class Scene {
   }
 }
 
-/** A watch that remembers what it was told. Marks of `caughtUp` are left out of `lines` and `told`. */
+/** A watch that remembers what it was told, without batches that are empty. Marks of `caughtUp` are left out of `lines` and `told`. */
 export class Recording {
   readonly batches: ChangeBatch[] = [];
   readonly ends: string[] = [];
@@ -146,7 +146,7 @@ export class Recording {
   constructor(store: Store, prefix: string, after: Revision, cut: number) {
     this.#cut = cut;
     this.#watch = store.watch(prefix, after, {
-      changes: (batch) => void this.batches.push(batch),
+      changes: (batch) => void (batch.changes.length > 0 && this.batches.push(batch)),
       relist: () => void this.ends.push("relist"),
       closed: () => void this.ends.push("closed"),
     });
