@@ -2,6 +2,7 @@ import {
   firstActive,
   mayJoin,
   type Clock,
+  type Entry,
   type HeldSession,
   type Keys,
   type Member,
@@ -41,6 +42,7 @@ export class Membership {
   #busy = false;
   #retryAt = -Infinity;
   #twinSince: number | undefined;
+  #agreed: { entry: Entry; profile: Profile; liveness: string; membership: string } | undefined;
 
   constructor(profile: Profile, ports: MembershipPorts) {
     this.#profile = profile;
@@ -75,6 +77,7 @@ export class Membership {
     if (!liveness || !membership || !era || this.#busy || now < this.#retryAt) return;
     const key = keys.member(this.#profile.node);
     const entry = mirror.image.get(key);
+    if (entry !== undefined && this.#agrees(entry, liveness, membership)) return;
     const known = this.#read();
     if (known && known.boot !== this.#profile.boot) {
       this.#meetTwin(known, now);
@@ -86,7 +89,10 @@ export class Membership {
       liveness: liveness.id,
       membership: membership.id,
     } satisfies Member);
-    if (entry?.value === value && entry.session === membership.id) return;
+    if (entry?.value === value && entry.session === membership.id) {
+      this.#agreed = { entry, profile: this.#profile, liveness: liveness.id, membership: membership.id };
+      return;
+    }
     const protocol = mirror.image.get(keys.protocol);
     if (!this.#speaks(protocol?.value)) return;
     const first: ProtocolRecord = { v: 1, active: firstActive(this.#profile.protocol) };
@@ -113,6 +119,17 @@ export class Membership {
   wakeAt(): number {
     if (this.#twinSince !== undefined) return this.#twinSince + this.#ports.terms.ttlMsMax + TWIN_GRACE_MS;
     return this.#busy ? Infinity : this.#retryAt;
+  }
+
+  /** Whether that very entry was already found to say what it should: the loop asks every time it runs. */
+  #agrees(entry: Entry, liveness: HeldSession, membership: HeldSession): boolean {
+    const agreed = this.#agreed;
+    return (
+      agreed?.entry === entry &&
+      agreed.profile === this.#profile &&
+      agreed.liveness === liveness.id &&
+      agreed.membership === membership.id
+    );
   }
 
   #meetTwin(twin: Member, now: number): void {

@@ -80,7 +80,7 @@ export class KeelsonNode {
   #state: "new" | "running" | "leaving" | "stopped" = "new";
   #fatal: KeelsonError | undefined;
   #waiting: { done: () => boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
-  #rememberedSessions = "";
+  #noted = { era: -1, liveness: "", membership: "" };
 
   constructor(options: NodeOptions, ports: NodePorts) {
     const problem = nodeOptionsProblem(options);
@@ -408,14 +408,13 @@ export class KeelsonNode {
   #remember(): void {
     const { memory } = this.#ports;
     if (!memory) return;
-    const sessions = [this.#sessions.machine.liveness, this.#sessions.machine.membership].flatMap((s) =>
-      s && s.id !== "" ? [s.id] : [],
-    );
     const era = this.#eras.machine.remembered;
-    const text = `${era} ${sessions.join(" ")}`;
-    if (text === this.#rememberedSessions) return;
-    this.#rememberedSessions = text;
-    memory.save({ era, sessions });
+    const liveness = this.#sessions.machine.liveness?.id ?? "";
+    const membership = this.#sessions.machine.membership?.id ?? "";
+    const noted = this.#noted;
+    if (era === noted.era && liveness === noted.liveness && membership === noted.membership) return;
+    this.#noted = { era, liveness, membership };
+    memory.save({ era, sessions: [liveness, membership].filter((id) => id !== "") });
   }
 
   #until(done: () => boolean): Promise<void> {
