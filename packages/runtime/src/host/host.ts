@@ -23,6 +23,9 @@ export interface HostPorts {
   readonly revoke: (session: string) => void;
 }
 
+/** Why signals are aborted. Made once: an abort without a reason makes an exception with a stack each time. */
+const ENDED = new Error("the tenure has ended, or the replica is no longer wanted here");
+
 /** Commits that may share a batch with others: they are many at once, and a failing one is simply taken out. */
 const SHARED: ReadonlySet<string> = new Set([
   "grant",
@@ -67,7 +70,7 @@ export class Host {
   /** The process is gone, as far as the fleet is concerned: nothing is reported any more. */
   abandon(): void {
     this.#abandoned = true;
-    for (const slot of this.#slots.values()) slot.running.abort();
+    for (const slot of this.#slots.values()) slot.running.abort(ENDED);
   }
 
   #act(action: HostAction): void {
@@ -79,7 +82,7 @@ export class Host {
         this.#prepare(action.replica, action.delayMs);
         return;
       case "cancel":
-        this.slot(action.replica).preparing?.abort();
+        this.slot(action.replica).preparing?.abort(ENDED);
         return;
       case "discard":
         this.#discard(action.replica);
@@ -176,7 +179,7 @@ export class Host {
     let over = false;
     const timer = this.#ports.clock.after(this.machine.terms.activateMs, () => {
       over = true;
-      running.abort();
+      running.abort(ENDED);
       this.#report(() =>
         this.machine.activateFailed(
           key,
@@ -256,7 +259,7 @@ export class Host {
     const slot = this.slot(key);
     const shard = slot.shard;
     slot.shard = undefined;
-    slot.running.abort();
+    slot.running.abort(ENDED);
     slot.parking.wakeAll();
     this.#bounded(
       attempt(async () => shard?.close?.()),
