@@ -104,10 +104,11 @@ async function live(
     narrator.say(
       `${signal}: leaving; ${held} ${held === 1 ? "shard" : "shards"} to hand over (again: at once)`,
     );
-    await Promise.race([served.node.leave(), fatal]);
+    await Promise.race([served.node.leave(), fatal, watchman.storeLost(ttl)]);
     narrator.say("left: it holds nothing any more");
   } finally {
     watchman.stop();
+    served.node.abandon();
     await served.close();
   }
 }

@@ -5,6 +5,7 @@
 import { describeTrouble, type ImageChange, type Trouble } from "@keelson/kernel";
 import type { KeelsonNode } from "@keelson/runtime";
 import { formatDuration } from "../config/duration.ts";
+import { RunError } from "../failure.ts";
 import type { Narrator } from "../report/narrator.ts";
 
 const LOOK_MS = 500;
@@ -16,6 +17,9 @@ export class Watchman {
   readonly #narrator: Narrator;
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
+  /** Since when the store has been silent. */
+  #silentSince: number | undefined;
+  #lost: { readonly afterMs: number; readonly tell: (error: RunError) => void } | undefined;
   /** What was last said about the store. */
   #said: "nothing" | "waiting" | "here" | "away" = "nothing";
 
@@ -30,15 +34,30 @@ export class Watchman {
     clearInterval(this.#timer);
   }
 
+  /** Rejects once the store has been silent for that long: then nothing can be handed over, and every session has ended by itself. */
+  storeLost(afterMs: number): Promise<never> {
+    return new Promise((_, reject) => {
+      this.#lost = { afterMs, tell: reject };
+    });
+  }
+
   #look(): void {
     const { mirror } = this.#node;
+    const now = performance.now();
+    this.#silentSince = mirror.live ? undefined : (this.#silentSince ?? now);
+    if (this.#lost && this.#silentSince !== undefined && now - this.#silentSince > this.#lost.afterMs)
+      this.#lost.tell(
+        new RunError(
+          `left without handing over, because the store has not answered for ${formatDuration(this.#lost.afterMs)}: others take the shards over once it answers`,
+        ),
+      );
     if (mirror.live) {
       if (this.#said === "away" || this.#said === "waiting") this.#narrator.say("the store answers");
       this.#said = "here";
     } else if (this.#said === "here") {
       this.#said = "away";
       this.#narrator.say("the store does not answer: what is held is served until its session's deadline");
-    } else if (this.#said === "nothing" && performance.now() - this.#startedAt > PATIENCE_MS) {
+    } else if (this.#said === "nothing" && now - this.#startedAt > PATIENCE_MS) {
       this.#said = "waiting";
       this.#narrator.say("the store does not answer yet: it is tried again until it does");
     }

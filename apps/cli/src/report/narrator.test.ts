@@ -33,6 +33,7 @@ test("failures keep their own reasons, and steps on the way are left out", () =>
       decision("contending", "echo/1/0"),
       decision("adopted", "echo/1/0"),
       decision("failed", "echo/1/0", "no disk"),
+      decision("failed", "echo/1/0", "no disk"),
       decision("failed", "echo/2/0", "no memory"),
     ]),
   ).toEqual([

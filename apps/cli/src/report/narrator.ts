@@ -19,7 +19,7 @@ interface Burst {
   readonly kind: DecisionKind;
   readonly service: string;
   readonly reason: string;
-  readonly shards: string[];
+  readonly shards: Set<string>;
 }
 
 export class Narrator {
@@ -40,8 +40,8 @@ export class Narrator {
     const { service, shard } = replica === undefined ? { service: "", shard: "" } : parseReplicaKey(replica);
     const key = JSON.stringify([node, kind, service, reason]);
     let burst = this.#bursts.get(key);
-    if (!burst) this.#bursts.set(key, (burst = { node, kind, service, reason, shards: [] }));
-    if (shard !== "") burst.shards.push(shard);
+    if (!burst) this.#bursts.set(key, (burst = { node, kind, service, reason, shards: new Set() }));
+    if (shard !== "") burst.shards.add(shard);
     this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
   }
 
@@ -65,7 +65,7 @@ export class Narrator {
 
 /** Undefined for what only the curious want to know. */
 function describe({ kind, service, reason, shards }: Omit<Burst, "node">): string | undefined {
-  const what = shards.length === 0 ? service : `${service} ${listShards(shards)}`;
+  const what = shards.size === 0 ? service : `${service} ${listShards(shards)}`;
   switch (kind) {
     case "live":
       return `holds ${what}`;
@@ -103,8 +103,8 @@ function describe({ kind, service, reason, shards }: Omit<Burst, "node">): strin
   }
 }
 
-function listShards(shards: readonly string[]): string {
-  const sorted = shards.toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
+function listShards(shards: ReadonlySet<string>): string {
+  const sorted = [...shards].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const shown = sorted.slice(0, SHARDS_SHOWN_MAX).join(" ");
   return sorted.length > SHARDS_SHOWN_MAX ? `${shown} … (${sorted.length} shards)` : shown;
 }
