@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "@keelson/kernel";
+import type { Scheduled } from "./time/event-heap.ts";
 import type { MachineClock } from "./time/machine-clock.ts";
 import type { Scheduler } from "./time/scheduler.ts";
 
@@ -123,16 +124,24 @@ export class SimProcess {
 
   #timer(delayMs: number, run: () => void): Timer {
     const life = this.#life;
+    const dueAt = this.clock.now() + delayMs;
+    let due: Scheduled | undefined;
     let cancelled = false;
-    const due = this.scheduler.after(this.machine.trueMs(Math.max(0, delayMs)) + timerSlackMs, () =>
-      this.enter(life, () => {
-        if (!cancelled) run();
-      }),
-    );
+    const fire = (): void => {
+      if (cancelled) return;
+      // The clock may have slowed down since: a timer is never early by its own clock.
+      if (this.clock.now() < dueAt) arm();
+      else run();
+    };
+    const arm = (): void => {
+      const waitMs = this.machine.trueMs(Math.max(0, dueAt - this.clock.now())) + timerSlackMs;
+      due = this.scheduler.after(waitMs, () => this.enter(life, fire));
+    };
+    arm();
     return {
       cancel: () => {
         cancelled = true;
-        this.scheduler.cancel(due);
+        if (due) this.scheduler.cancel(due);
       },
     };
   }

@@ -82,7 +82,8 @@ export class Simulation {
   readonly #supervisor: Supervisor;
   readonly #surroundings: Surroundings;
   readonly #ledger: Ledger;
-  readonly #checkers: readonly Checker[];
+  /** Who is told of an event, by its kind. */
+  readonly #listeners = new Map<SimEvent["kind"], ((event: SimEvent) => void)[]>();
 
   constructor(options: SimulationOptions) {
     const { scenario, seed } = options;
@@ -94,7 +95,7 @@ export class Simulation {
     this.tally = new Tally();
     const emit = (event: SimEvent): void => this.#emit(event);
     const terms = makeTerms(scenario.terms);
-    const storeClock = this.#clock("store", this.knobs.drift / 2);
+    const storeClock = this.#clock("store");
     const store = new StoreServer(
       scheduler,
       storeClock,
@@ -143,6 +144,8 @@ export class Simulation {
       storeClock,
       supervisor: this.#supervisor,
       ttlMs: terms.ttlMs,
+      rateOf: (machine, howFar) => clockRate(this.knobs, machine, howFar),
+      membershipOf: (node) => this.#ledger.members.get(node)?.session,
       emit,
     });
     this.operations = new PlannedOperations(
@@ -151,7 +154,9 @@ export class Simulation {
       this.#supervisor,
       streams.within("operations"),
     );
-    this.#checkers = makeCheckers(scenario.checkers, this.#scene());
+    for (const checker of makeCheckers(scenario.checkers, this.#scene())) this.#listen(checker);
+    this.#listen(this.#supervisor);
+    this.#listen(this.injector);
   }
 
   /** Runs for that long in virtual time. `onProgress` is called now and then with the time reached. */
@@ -170,7 +175,7 @@ export class Simulation {
     for (const node of this.nodes.slice(0, scenario.fleet.nodes))
       this.#supervisor.startLater(node, uniform(starts, [0, 2_000]));
     for (let i = 1; i <= scenario.workload.clients; i++) {
-      const client = new SimProcess(`client${i}`, scheduler, this.#clock(`client${i}`, this.knobs.drift));
+      const client = new SimProcess(`client${i}`, scheduler, this.#clock(`client${i}`));
       client.start();
       const router = this.#options.makeRouter(this.#surroundings, client);
       // Clients begin when a fleet that is well has had time to form.
@@ -199,7 +204,7 @@ export class Simulation {
     const make = this.#options.makeNode(this.#surroundings);
     return Array.from({ length: scenario.fleet.nodes + scenario.fleet.spares }, (_, i) => {
       const name = `n${i + 1}`;
-      const process = new SimProcess(name, scheduler, this.#clock(name, this.knobs.drift));
+      const process = new SimProcess(name, scheduler, this.#clock(name));
       const node = new SimNode(
         name,
         { zone: `z${(i % scenario.fleet.zones) + 1}`, replicas: scenario.fleet.replicas },
@@ -212,11 +217,10 @@ export class Simulation {
     });
   }
 
-  #clock(name: string, drift: number): MachineClock {
+  #clock(name: string): MachineClock {
     const random = new Streams(this.#options.seed).stream(`clock/${name}`);
     return new MachineClock({
-      // Half the machines are as far off as the run allows: the extremes are where rules break.
-      rate: 1 + drift * clamp(uniform(random, [-2, 2])),
+      rate: clockRate(this.knobs, name === "store" ? "store" : "node", uniform(random, [-1, 1])),
       offsetMs: Math.floor(uniform(random, [1_000, 10_000_000])),
       wallMs: 1_700_000_000_000 + Math.floor(uniform(random, [-60_000, 60_000])),
     });
@@ -228,9 +232,15 @@ export class Simulation {
       this.#ledger.reload(this.#surroundings.store.core.snapshot().entries);
     this.trace.event(event);
     this.tally.count(event);
-    for (const checker of this.#checkers) checker.on(event);
-    this.#supervisor.on(event);
-    this.injector.on(event);
+    const listeners = this.#listeners.get(event.kind);
+    if (listeners) for (const listener of listeners) listener(event);
+  }
+
+  #listen(listener: Pick<Checker, "hears" | "on">): void {
+    for (const kind of listener.hears) {
+      const others = this.#listeners.get(kind) ?? [];
+      this.#listeners.set(kind, [...others, (event) => listener.on(event)]);
+    }
   }
 
   #scene(): Scene {
@@ -282,8 +292,10 @@ function networkTerms(knobs: Knobs, terms: Terms): ConstructorParameters<typeof 
   };
 }
 
-function clamp(value: number): number {
-  return Math.max(-1, Math.min(1, value));
+/** Half of all draws are as far off as the run allows: the extremes are where rules break. Store and nodes together stay below the 5 % that the protocol assumes. */
+function clockRate(knobs: Knobs, machine: "node" | "store", howFar: number): number {
+  const share = Math.max(-1, Math.min(1, 2 * howFar));
+  return 1 + share * (machine === "store" ? knobs.drift / 2 : knobs.drift);
 }
 
 const progressMs = 60_000;

@@ -4,6 +4,7 @@ import type { Scheduler } from "./time/scheduler.ts";
 
 /** Keeps the nodes running that should run: starts again what ended, as the service manager of a machine does, and carries out planned operations. */
 export class Supervisor {
+  readonly hears = ["node"] as const;
   readonly #scheduler: Scheduler;
   readonly #nodes: readonly SimNode[];
   readonly #wanted = new Set<SimNode>();

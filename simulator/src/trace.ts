@@ -1,4 +1,4 @@
-import { formatEpoch } from "@keelson/kernel";
+import { formatEpoch, type Epoch } from "@keelson/kernel";
 import type { SimEvent } from "./events.ts";
 
 /**
@@ -46,25 +46,15 @@ export class Trace {
       case "promoted":
         return this.line(event.node, event.kind, event.replica, formatEpoch(event.epoch));
       case "admitted":
-        return this.#request(event.node, `admit-${event.mode}`, event.replica, formatEpoch(event.epoch));
+        return this.#request(event.node, `admit-${event.mode}`, event.replica, event.epoch, 0);
       case "answered":
-        return this.#request(
-          event.client,
-          `ok-${event.mode}`,
-          event.replica,
-          `${formatEpoch(event.epoch)} value ${event.value}`,
-        );
+        return this.#request(event.client, `ok-${event.mode}`, event.replica, event.epoch, event.value);
       case "request-failed":
         return this.line(event.client, "failed", event.shard, `${event.mode}: ${event.reason}`);
       case "raised":
         return this.line("objects", "raised", event.resource, formatEpoch(event.epoch));
       case "wrote":
-        return this.#request(
-          "objects",
-          "wrote",
-          event.resource,
-          `${formatEpoch(event.epoch)} value ${event.value}`,
-        );
+        return this.#request("objects", "wrote", event.resource, event.epoch, event.value);
       case "fault":
         return this.line(
           "fault",
@@ -77,7 +67,7 @@ export class Trace {
       case "store-changed":
         for (const change of event.batch.changes) {
           const key = change.kind === "put" ? change.entry.key : change.key;
-          this.#request("store", change.kind, key, `revision ${event.batch.revision}`);
+          this.#request("store", change.kind, key, undefined, event.batch.revision);
         }
         return;
       case "late-renewal":
@@ -105,11 +95,13 @@ export class Trace {
   }
 
   /** One of the many: formatted only when someone reads it. */
-  #request(who: string, what: string, subject: string, detail: string): void {
-    if (this.#print) this.#print(this.#format(who, what, subject, detail));
+  #request(who: string, what: string, subject: string, epoch: Epoch | undefined, value: number): void {
+    if (this.#print)
+      this.#print(this.#format(who, what, subject, `${epoch ? `${formatEpoch(epoch)} ` : ""}${value}`));
     this.#foldNumber(this.#now());
     this.#fold(subject);
-    this.#fold(detail);
+    if (epoch) this.#foldNumber(epoch.revision);
+    this.#foldNumber(value);
   }
 
   #format(who: string, what: string, subject: string, detail: string): string {

@@ -14,6 +14,7 @@ interface Seen {
  */
 export class AnswerEpochChecker implements Checker {
   readonly name = "answer-epoch";
+  readonly hears = ["answered"] as const;
   readonly #scene: Scene;
   /** By client and replica: rising epochs, oldest first, as many as can matter. */
   readonly #seen = new Map<string, Seen[]>();

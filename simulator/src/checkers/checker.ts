@@ -53,5 +53,7 @@ export interface Scene {
 /** Watches a run for one kind of broken promise. A checker changes nothing, and a run without it goes the same way. */
 export interface Checker {
   readonly name: string;
+  /** The kinds of event it is told of. */
+  readonly hears: readonly SimEvent["kind"][];
   on(event: SimEvent): void;
 }

@@ -4,6 +4,7 @@ import type { Checker, Scene } from "./checker.ts";
 /** Invariant 7: when nothing has been wrong for long enough, every node that runs is a member, and every replica is live on the first candidate of its plan. */
 export class ConvergedChecker implements Checker {
   readonly name = "converged";
+  readonly hears = ["settled"] as const;
   readonly #scene: Scene;
 
   constructor(scene: Scene) {

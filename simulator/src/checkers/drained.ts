@@ -12,6 +12,7 @@ interface Work {
 /** A planned move waits for what is in flight: no hand-over is carried out while the holder still works on requests for the replica, unless it has waited as long as a drain may take. */
 export class DrainedChecker implements Checker {
   readonly name = "drained";
+  readonly hears = ["admitted", "finished", "node", "decision", "store-changed"] as const;
   readonly #scene: Scene;
   /** By node, then by replica. */
   readonly #work = new Map<string, Map<ReplicaKey, Work>>();

@@ -16,6 +16,7 @@ interface Activated {
  */
 export class EpochsRiseChecker implements Checker {
   readonly name = "epochs-rise";
+  readonly hears = ["activated", "promoted", "decision"] as const;
   readonly #scene: Scene;
   readonly #highest = new Map<ReplicaKey, { readonly epoch: Epoch; readonly node: string }>();
   /** By node, then by replica or shard. */

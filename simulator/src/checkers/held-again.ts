@@ -9,13 +9,22 @@ import type { Checker, Scene } from "./checker.ts";
  * - a tenure given to a node that is not well, or a renewal of its session that reaches the store late;
  * - a failed open;
  * - the store coming back, an era opening;
- * - the moment a healthy member exists again.
+ * - the moment there are enough healthy members again.
  *
  * Beyond TTL + 1 s it allows for the drift of clocks, the time that prepare and activate take, one takeover step per member that is not well, and the wait that strikes against
  * the shard impose.
  */
 export class HeldAgainChecker implements Checker {
   readonly name = "held-again";
+  readonly hears = [
+    "fault",
+    "node",
+    "late-renewal",
+    "store-recovered",
+    "decision",
+    "store-changed",
+    "second",
+  ] as const;
   readonly #scene: Scene;
   readonly #disturbed = new Map<ReplicaKey, number>();
   readonly #lastHolder = new Map<ReplicaKey, number>();
@@ -122,7 +131,8 @@ export class HeldAgainChecker implements Checker {
     const now = this.#scene.now();
     const members = ledger.views.get(service.name)?.value.members ?? [];
     const well = members.filter(({ node }) => this.#isWell(node)).length;
-    if (well === 0 || this.#hinderedEverywhere > 0 || !this.#eraOpen) this.#disturbAll();
+    if (well < service.parameters.replicas || this.#hinderedEverywhere > 0 || !this.#eraOpen)
+      this.#disturbAll();
     const allowedMs =
       terms.ttlMs * (1 + driftMax) +
       1_000 +

@@ -4,6 +4,7 @@ import type { Checker, Scene } from "./checker.ts";
 /** Leaving is final for the process: once a node has begun to leave, its member key is never bound to a membership session that was opened after that. */
 export class LeavingChecker implements Checker {
   readonly name = "leaving";
+  readonly hears = ["node", "decision", "store-changed"] as const;
   readonly #scene: Scene;
   /** By node: which process is leaving, and the number of the last session opened by anyone when it began. */
   readonly #leaving = new Map<string, { readonly boot: string | undefined; readonly session: number }>();

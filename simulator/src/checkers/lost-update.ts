@@ -5,6 +5,7 @@ import type { Checker, Scene } from "./checker.ts";
 /** Every accepted write adds one to what was there, so a write that did not know of its predecessor shows; and what a client was told is written is in the resource, under the epoch it was told. */
 export class LostUpdateChecker implements Checker {
   readonly name = "lost-update";
+  readonly hears = ["wrote", "answered"] as const;
   readonly #scene: Scene;
 
   constructor(scene: Scene) {

@@ -8,6 +8,7 @@ import type { Checker, Scene } from "./checker.ts";
  */
 export class MovesChecker implements Checker {
   readonly name = "moves";
+  readonly hears = ["settled", "store-recovered", "store-changed"] as const;
   readonly #scene: Scene;
   readonly #lastHolder = new Map<ReplicaKey, string>();
   #plan: Plan | undefined;

@@ -13,6 +13,7 @@ import type { Checker, Scene } from "./checker.ts";
  */
 export class OverlapChecker implements Checker {
   readonly name = "overlap";
+  readonly hears = ["decision", "admitted", "regained", "store-recovered", "store-changed"] as const;
   readonly #scene: Scene;
   #blind = false;
   /** Subjects reported at the present instant, so that one overlap is one violation. */

@@ -4,6 +4,7 @@ import type { Checker, Scene } from "./checker.ts";
 /** Promise 4: a planned move fails no request. Only for scenarios in which nothing but planned operations happens. */
 export class PlannedChecker implements Checker {
   readonly name = "planned";
+  readonly hears = ["request-failed", "node"] as const;
   readonly #scene: Scene;
 
   constructor(scene: Scene) {

@@ -5,6 +5,7 @@ import type { Checker, Scene } from "./checker.ts";
 /** Invariant 2: a fenced resource never accepts a write with an epoch lower than one it has seen. The checker keeps its own account of what each resource saw. */
 export class StaleEpochChecker implements Checker {
   readonly name = "stale-epoch";
+  readonly hears = ["raised", "wrote"] as const;
   readonly #scene: Scene;
   readonly #highest = new Map<string, Epoch>();
 

@@ -5,6 +5,7 @@ import type { Checker, Scene } from "./checker.ts";
 /** With one replica, a read never gives less than was acknowledged to anyone before the read was sent: the holder that answers is the only one. With more replicas, those that are not primary may lag. */
 export class StaleReadChecker implements Checker {
   readonly name = "stale-read";
+  readonly hears = ["answered"] as const;
   readonly #scene: Scene;
 
   constructor(scene: Scene) {

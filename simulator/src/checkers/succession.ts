@@ -8,6 +8,7 @@ import type { Checker, Scene } from "./checker.ts";
  */
 export class SuccessionChecker implements Checker {
   readonly name = "succession";
+  readonly hears = ["store-recovered", "store-changed"] as const;
   readonly #scene: Scene;
   /** What the store held before the change at hand. */
   readonly #before = new Map<ReplicaKey, Tenure>();

@@ -7,6 +7,7 @@ import type { Checker, Scene } from "./checker.ts";
  */
 export class ViewsChecker implements Checker {
   readonly name = "views";
+  readonly hears = ["store-recovered", "store-changed"] as const;
   readonly #scene: Scene;
   /** The members of the last view seen, with the boot each had when it was last in a view. */
   #members = new Map<string, string>();

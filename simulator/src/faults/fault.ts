@@ -20,6 +20,8 @@ export type FaultKind =
   | "store-lost-silently"
   | "store-total"
   | "wall-step"
+  | "clock-rate"
+  | "expelled"
   | "drain";
 
 /**
@@ -79,6 +81,14 @@ export const FAULTS: Readonly<Record<FaultKind, { readonly effect: FaultEffect; 
   "store-lost-silently": { effect: "hindrance", about: "the same, but it does not say so" },
   "store-total": { effect: "hindrance", about: "the store comes back empty" },
   "wall-step": { effect: "harmless", about: "somebody sets a wall clock, of a node or of the store" },
+  "clock-rate": {
+    effect: "harmless",
+    about: "a clock, of a node or of the store, begins to run at another rate",
+  },
+  expelled: {
+    effect: "harmless",
+    about: "somebody ends a node's membership session: it must join again, and keep what it holds",
+  },
   drain: { effect: "harmless", about: "a node is asked to leave, and is started again later" },
 };
 

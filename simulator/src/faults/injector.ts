@@ -21,6 +21,10 @@ export interface InjectorPorts {
   readonly storeClock: MachineClock;
   readonly supervisor: Supervisor;
   readonly ttlMs: number;
+  /** A rate that the run allows for that machine; −1 is the slowest, 1 the fastest. */
+  readonly rateOf: (machine: "node" | "store", howFar: number) => number;
+  /** The membership session under which a node is a member now. */
+  readonly membershipOf: (node: string) => string | undefined;
   readonly emit: Emit;
 }
 
@@ -42,6 +46,7 @@ const AMBUSHED: ReadonlySet<DecisionKind> = new Set([
  * the fleet is left in peace for a while.
  */
 export class FaultInjector {
+  readonly hears = ["decision"] as const;
   readonly #terms: Scenario["faults"];
   readonly #ports: InjectorPorts;
   readonly #when: Random;
@@ -50,6 +55,7 @@ export class FaultInjector {
   readonly #active = new Map<number, () => void>();
   readonly #counts = new Map<FaultKind, number>();
   readonly #nodeWeights: ReadonlyMap<FaultKind, number>;
+  readonly #drainOnRejoin = new Set<string>();
   #ids = 0;
   #on = false;
   #storeBusy = false;
@@ -83,6 +89,14 @@ export class FaultInjector {
   }
 
   on(event: SimEvent): void {
+    if (
+      event.kind === "decision" &&
+      event.decision.kind === "session" &&
+      this.#drainOnRejoin.delete(event.node)
+    ) {
+      const node = this.#ports.supervisor.settledIn.find((each) => each.name === event.node);
+      if (node) this.#ports.scheduler.after(0, () => this.#onNode("drain", node));
+    }
     if (event.kind !== "decision" || this.#terms.ambush === 0 || !AMBUSHED.has(event.decision.kind)) return;
     if (!chance(this.#ambush, this.#terms.ambush) || !this.#on || this.#nodeWeights.size === 0) return;
     const node = this.#ports.supervisor.running.find((each) => each.name === event.node);
@@ -130,7 +144,10 @@ export class FaultInjector {
         return this.#ended(record);
       }
       case "wall-step":
-        return this.#wallStep(node);
+      case "clock-rate":
+        return this.#clock(kind, node);
+      case "expelled":
+        return this.#expel(node);
       default:
         return this.#lasting(
           kind,
@@ -140,13 +157,31 @@ export class FaultInjector {
     }
   }
 
-  #wallStep(node: SimNode): void {
-    const { storeClock } = this.#ports;
-    const byMs = Math.round(uniform(this.#what, [-1, 1]) * 86_400_000);
+  #clock(kind: "wall-step" | "clock-rate", node: SimNode): void {
+    const { storeClock, rateOf, scheduler } = this.#ports;
     const ofStore = chance(this.#what, 0.3);
-    const record = this.#record("wall-step", ofStore ? undefined : node.name, `by ${byMs} ms`);
+    const howFar = uniform(this.#what, [-1, 1]);
+    const clock = ofStore ? storeClock : node.process.machine;
+    const byMs = Math.round(howFar * 86_400_000);
+    const rate = rateOf(ofStore ? "store" : "node", howFar);
+    const detail = kind === "wall-step" ? `by ${byMs} ms` : `to ${rate.toFixed(4)}`;
+    const record = this.#record(kind, ofStore ? undefined : node.name, detail);
     this.#began(record);
-    (ofStore ? storeClock : node.process.machine).stepWall(byMs);
+    if (kind === "wall-step") clock.stepWall(byMs);
+    else clock.setRate(rate, scheduler.now);
+    this.#ended(record);
+  }
+
+  /** Half of the time the node is also asked to leave when it is about to join again. */
+  #expel(node: SimNode): void {
+    const { store, membershipOf } = this.#ports;
+    const thenDrains = chance(this.#what, 0.5);
+    const session = membershipOf(node.name);
+    if (session === undefined || !store.up) return;
+    const record = this.#record("expelled", node.name, thenDrains ? "and drained when it joins again" : "");
+    this.#began(record);
+    store.apply((core) => core.revoke(session));
+    if (thenDrains) this.#drainOnRejoin.add(node.name);
     this.#ended(record);
   }
 

@@ -20,7 +20,10 @@ export interface NodeFaultTerms {
   readonly lastTtls: Range;
 }
 
-type NodeFaultKind = Exclude<FaultKind, `store-${string}` | "wall-step" | "drain" | "crash">;
+type NodeFaultKind = Exclude<
+  FaultKind,
+  `store-${string}` | "wall-step" | "clock-rate" | "expelled" | "drain" | "crash"
+>;
 
 /** Draws a fault of that kind on that node. What each does is in the table of `fault.ts`. */
 export function drawNodeFault(
@@ -96,8 +99,9 @@ export function drawNodeFault(
     case "fading":
       return drawFading(node, network, terms, random);
     case "brownout": {
-      const delayMs: Range = [0, magnitude(random, [50, 0.7 * terms.ttlMs])];
-      return links(`up to ${Math.round(delayMs[1])} ms`, { from: PROCESSES, to: OBJECTS, delayMs });
+      const delayMs: Range = [0, magnitude(random, [0.05, 0.7]) * terms.ttlMs];
+      const slow = links(`up to ${Math.round(delayMs[1])} ms`, { from: PROCESSES, to: OBJECTS, delayMs });
+      return { ...slow, lastsMs: terms.ttlMs * uniform(random, [1, 4]) };
     }
     case "slow-objects": {
       const delayMs: Range = [0, magnitude(random, [20, 0.5 * terms.ttlMs])];

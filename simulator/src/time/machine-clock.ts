@@ -3,7 +3,7 @@
  * set. It knows no timers; a SimProcess has those.
  */
 export interface MachineClockTerms {
-  /** Local milliseconds per true millisecond: 1.02 runs 2 % fast. Fixed for the machine, so that a timer is never early by its own clock. */
+  /** Local milliseconds per true millisecond: 1.02 runs 2 % fast. */
   readonly rate: number;
   /** What the monotonic clock shows at true time 0. */
   readonly offsetMs: number;
@@ -12,31 +12,43 @@ export interface MachineClockTerms {
 }
 
 export class MachineClock {
-  readonly rate: number;
-  readonly #offsetMs: number;
-  #wallMs: number;
+  #rate: number;
+  /** True and local time when the present rate began. */
+  #since: { readonly trueMs: number; readonly localMs: number };
+  /** The wall clock's lead over the monotonic one. */
+  #wallLeadMs: number;
 
   constructor(terms: MachineClockTerms) {
-    this.rate = terms.rate;
-    this.#offsetMs = terms.offsetMs;
-    this.#wallMs = terms.wallMs;
+    this.#rate = terms.rate;
+    this.#since = { trueMs: 0, localMs: terms.offsetMs };
+    this.#wallLeadMs = terms.wallMs - terms.offsetMs;
+  }
+
+  get rate(): number {
+    return this.#rate;
   }
 
   monotonic(trueNow: number): number {
-    return this.#offsetMs + trueNow * this.rate;
+    return this.#since.localMs + (trueNow - this.#since.trueMs) * this.#rate;
   }
 
   wall(trueNow: number): number {
-    return Math.round(this.#wallMs + trueNow * this.rate);
+    return Math.round(this.monotonic(trueNow) + this.#wallLeadMs);
   }
 
   /** Someone set the wall clock. The monotonic one does not notice. */
   stepWall(byMs: number): void {
-    this.#wallMs += byMs;
+    this.#wallLeadMs += byMs;
   }
 
-  /** How much true time passes while this machine counts `localMs`. */
+  /** From now on it runs faster or slower: the machine warmed up, or its clock is being slewed. */
+  setRate(rate: number, trueNow: number): void {
+    this.#since = { trueMs: trueNow, localMs: this.monotonic(trueNow) };
+    this.#rate = rate;
+  }
+
+  /** How much true time passes while this machine counts `localMs`, at its present rate. */
   trueMs(localMs: number): number {
-    return localMs / this.rate;
+    return localMs / this.#rate;
   }
 }
