@@ -5,7 +5,8 @@ import { ManualClock } from "@keelson/testkit";
 import { expect, test } from "vitest";
 import { openStore, parseStoreUrl } from "./url.ts";
 
-const FORMS = "memory:, embedded:<folder> or embedded://<host>:<port>";
+const FORMS =
+  "memory:, embedded:<folder>, embedded://<host>:<port> or etcd://<host>:<port>[,<host>:<port>…][/<namespace>]";
 
 test.each([
   ["memory:", { kind: "memory" }],
@@ -15,6 +16,7 @@ test.each([
   ["embedded:/var/lib/keelson", { kind: "embedded", folder: "/var/lib/keelson" }],
   ["embedded:a b:c", { kind: "embedded", folder: "a b:c" }],
   ["embedded://localhost:7400", { kind: "remote", address: "localhost:7400" }],
+  ["etcd://a:1/x", { kind: "etcd", endpoints: [{ host: "a", port: 1 }], namespace: "/x" }],
   ["embedded://[::1]:7400/", { kind: "remote", address: "[::1]:7400" }],
 ])("%s is read", (url, parsed) => {
   expect(parseStoreUrl(url)).toEqual(parsed);

@@ -1,11 +1,12 @@
 /**
  * Store addresses as people write them: `memory:`, `embedded:./folder` for a folder of this process's own, `embedded://host:port` for one that another
- * process serves. Parsing is apart from opening, so that a command can check what it was given before it starts anything.
+ * process serves, `etcd://host:port` for an etcd. Parsing is apart from opening, so that a command can check what it was given before it starts anything.
  */
 import type { Clock, Random, Store } from "@keelson/kernel";
 import { parseAddress } from "@keelson/wire";
 import { EmbeddedStore } from "./embedded/embedded-store.ts";
 import { StoreUrlError } from "./errors.ts";
+import { ETCD_FORM, openEtcd, parseEtcdUrl, type EtcdUrl } from "./etcd/url.ts";
 import { MemoryStore } from "./memory/memory-store.ts";
 import { RemoteStore } from "./remote/remote-store.ts";
 
@@ -14,7 +15,8 @@ export { StoreUrlError } from "./errors.ts";
 export type StoreUrl =
   | { readonly kind: "memory" }
   | { readonly kind: "embedded"; readonly folder: string }
-  | { readonly kind: "remote"; readonly address: string };
+  | { readonly kind: "remote"; readonly address: string }
+  | EtcdUrl;
 
 export interface OpenStoreOptions {
   readonly clock: Clock;
@@ -29,6 +31,7 @@ export interface OpenStoreOptions {
 const FORMS = {
   memory: ["memory:"],
   embedded: ["embedded:<folder>", "embedded://<host>:<port>"],
+  etcd: [ETCD_FORM],
 } as const;
 
 /** Opens what the address names. Throws StoreUrlError, FolderError or StoreError; remote stores connect when first used. */
@@ -41,6 +44,8 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
       return EmbeddedStore.open({ ...options, folder: parsed.folder });
     case "remote":
       return new RemoteStore({ ...options, address: parsed.address });
+    case "etcd":
+      return openEtcd(parsed, options);
   }
 }
 
@@ -60,6 +65,7 @@ export function parseStoreUrl(url: string): StoreUrl {
     throw new StoreUrlError("a memory store has no address: write memory:");
   }
   if (scheme === "embedded") return embedded(rest);
+  if (scheme === "etcd") return parseEtcdUrl(rest);
   const near = nearest(scheme);
   throw new StoreUrlError(
     `unknown store "${scheme}:"${near === undefined ? "" : ` (did you mean "${near}:"?)`}: write ${forms()}`,

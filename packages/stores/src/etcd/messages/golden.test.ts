@@ -141,15 +141,14 @@ test.each([
   expect(decode(sample(name))).toEqual(expected);
 });
 
-test("a message that is cut short anywhere is refused or read as one that ended there, never past its end", () => {
+test("a message that is cut short is refused, or is one that ends there; nothing is read past its end", () => {
   const whole = sample("transactionResult");
-  for (let bytes = 0; bytes < whole.length; bytes += 1) {
-    const cut = whole.subarray(0, bytes);
+  const outcomes = Array.from({ length: whole.length }, (_, bytes) => {
     try {
-      const { results } = decodeTransactionResult(cut);
-      expect(results.length).toBeLessThan(3);
+      return `${decodeTransactionResult(whole.subarray(0, bytes)).results.length} results`;
     } catch (error) {
-      expect(error).toMatchObject({ name: "ProtoError" });
+      return (error as Error).name;
     }
-  }
+  });
+  expect(new Set(outcomes)).toEqual(new Set(["0 results", "1 results", "2 results", "ProtoError"]));
 });

@@ -59,7 +59,8 @@ test("a message larger than the writer's first buffer comes out whole, and the n
 
 test("fields of every kind that nobody asked for are skipped", () => {
   // A varint, eight bytes, a length-delimited field, four bytes; then field 7.
-  const message = Buffer.from("08ff01" + "110102030405060708" + "1a03616263" + "2501020304" + "382a", "hex");
+  const parts = ["08ff01", "110102030405060708", "1a03616263", "2501020304", "382a"];
+  const message = Buffer.from(parts.join(""), "hex");
   const reader = new ProtoReader(message);
   for (let field = reader.next(); field !== 7; field = reader.next()) reader.skip();
   expect(reader.number()).toBe(42);
