@@ -93,7 +93,7 @@ async function live(
 ): Promise<void> {
   const { fleet, id, ttl, store } = config;
   narrator.say(
-    `node ${id} of fleet ${fleet} listens on ${served.address}; TTL ${formatDuration(ttl)}, store ${store}`,
+    `node ${id} of fleet ${fleet} listens on ${served.address}; TTL ${formatDuration(ttl)}, store ${withoutPassword(store)}`,
   );
   const watchman = new Watchman(served.node, narrator);
   const stop = stopSignal();
@@ -111,6 +111,11 @@ async function live(
     served.node.abandon();
     await served.close();
   }
+}
+
+/** A store's address as it may be shown: what stands before the @ is nobody's business. */
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, "//");
 }
 
 function writeLine(line: string): void {

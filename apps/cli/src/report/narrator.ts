@@ -90,15 +90,8 @@ function describe({ kind, service, reason, shards }: Omit<Burst, "node">): strin
       return reason;
     case "manager":
       return `manager: ${reason}`;
-    case "leaving":
-    case "contending":
-    case "ready":
-    case "granted":
-    case "adopted":
-    case "draining":
-    case "re-stamped":
-    case "promoted":
-    case "demoted":
+    // Steps on the way, and what the command says itself.
+    default:
       return undefined;
   }
 }
