@@ -7,6 +7,8 @@ export type Ability =
   | "restart"
   /** After `restart` every session has a full TTL again. */
   | "fullTtlAfterRestart"
+  /** `restart` leaves the incarnation as it was. */
+  | "sameAfterRestart"
   /** `forget` makes the store drop its history of changes. */
   | "forget"
   /** Deletions by a session's end are marked `expired`. */

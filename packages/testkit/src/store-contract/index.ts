@@ -7,6 +7,7 @@ import { describe, test } from "vitest";
 import { commits } from "./commits.ts";
 import type { StoreHarness } from "./harness.ts";
 import { limits } from "./limits.ts";
+import { models } from "./model.ts";
 import { ranges } from "./ranges.ts";
 import { restarts } from "./restarts.ts";
 import { Scene } from "./scene.ts";
@@ -14,12 +15,13 @@ import { sessions } from "./sessions.ts";
 import { watches } from "./watches.ts";
 
 export type { Ability, StoreHarness } from "./harness.ts";
+export { networkStoreContract, type NetworkHarness } from "./network.ts";
 
 /** Registers the suite. `open` gives a store that this fact has for itself, or at least one without keys under `/contract/`. */
 export function storeContract(name: string, open: () => Promise<StoreHarness>): void {
   let opened = 0;
   describe(name, () => {
-    for (const { about, facts } of [commits, ranges, watches, sessions, limits, restarts]) {
+    for (const { about, facts } of [commits, ranges, watches, sessions, models, limits, restarts]) {
       describe(about, () => {
         for (const [fact, how] of Object.entries(facts)) {
           const { needs, show } = typeof how === "function" ? { needs: [], show: how } : how;

@@ -3,12 +3,15 @@ import { expect } from "vitest";
 import type { Facts } from "./facts.ts";
 import type { Scene } from "./scene.ts";
 
-/** Clients may need a moment to find the store again. */
+/** Clients may need a moment to find the store again; it may be another incarnation then, which later commits must name. */
 async function restart(scene: Scene): Promise<void> {
   await scene.harness.restart?.();
   await scene.eventually("the store answers again", () =>
     scene.store.range(scene.prefix, scene.call).then(
-      () => true,
+      ({ incarnation }) => {
+        scene.incarnation = incarnation;
+        return true;
+      },
       () => false,
     ),
   );
@@ -17,7 +20,27 @@ async function restart(scene: Scene): Promise<void> {
 export const restarts: Facts = {
   about: "restart",
   facts: {
-    "a restart keeps keys, values, revisions, sessions and the incarnation": {
+    "a restart keeps the incarnation": {
+      needs: ["restart", "sameAfterRestart"],
+      show: async (scene) => {
+        const before = scene.incarnation;
+        await restart(scene);
+        expect(scene.incarnation).toBe(before);
+      },
+    },
+    "a commit that left before a restart with another incarnation is refused after it": {
+      needs: ["restart"],
+      show: async (scene) => {
+        await scene.put("a");
+        const before = scene.incarnation;
+        await restart(scene);
+        const late = { guards: [], writes: [scene.write("late")] };
+        const outcome = await scene.store.commit(late, { ...scene.call, incarnation: before });
+        expect(outcome.kind).toBe(scene.incarnation === before ? "committed" : "incarnation");
+        expect(await scene.names()).toEqual(scene.incarnation === before ? ["a", "late"] : ["a"]);
+      },
+    },
+    "a restart keeps keys, values, revisions and sessions": {
       needs: ["restart"],
       show: async (scene) => {
         const session = await scene.openSession(scene.harness.ttlMs * 20);

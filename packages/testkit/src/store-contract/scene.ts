@@ -24,7 +24,8 @@ export class Scene {
   readonly harness: StoreHarness;
   /** Every key of this fact begins with it. */
   readonly prefix: string;
-  readonly incarnation: string;
+  /** The store's, which commits name. */
+  incarnation: string;
   readonly call = CALL;
 
   constructor(harness: StoreHarness, prefix: string, incarnation: string) {
