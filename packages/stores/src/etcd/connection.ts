@@ -47,7 +47,7 @@ export class EtcdConnection {
   static async open(options: EtcdConnectionOptions, timeoutMs: number): Promise<EtcdConnection> {
     const { target, clock } = options;
     const deadline = clock.now() + timeoutMs;
-    const offset = measureClockOffset(target, clock, timeoutMs);
+    const offset = measureClockOffset(target, clock);
     let connection: EtcdConnection | undefined;
     try {
       const rpc = await GrpcConnection.open(target, clock, timeoutMs, (reason) => {

@@ -76,8 +76,7 @@ export class WatchStream {
 
   /** Another reply showed this revision: watches that have not reached it ask how far they are. */
   notice(revision: Revision): void {
-    if (revision <= this.#noticed) return;
-    this.#noticed = revision;
+    if (revision > this.#noticed) this.#noticed = revision;
     this.#askProgress();
   }
 
@@ -126,9 +125,11 @@ export class WatchStream {
   #confirmed(watched: Watched, revision: Revision): void {
     watched.timer.cancel();
     watched.confirmed = (this.#progress?.count ?? 0) + 1;
-    if (revision >= watched.reached) return;
-    this.#stream?.send(encodeWatchCancel(watched.id));
-    this.#relist(watched, `revision ${watched.reached} is above etcd's ${revision}`);
+    if (revision >= watched.reached) this.notice(revision);
+    else {
+      this.#stream?.send(encodeWatchCancel(watched.id));
+      this.#relist(watched, `revision ${watched.reached} is above etcd's ${revision}`);
+    }
   }
 
   /** etcd never spreads a revision over messages, unless it is asked to. */

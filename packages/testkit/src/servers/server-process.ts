@@ -19,6 +19,8 @@ export interface TestServer {
   readonly folder: string;
   /** The last of what it printed. */
   readonly output: string;
+  /** The program and its arguments, as one would type them. */
+  readonly commandLine: string;
   /** Ends the process and removes its folder. */
   stop(): Promise<void>;
   /** Sends a signal; after SIGKILL, waits for the end. The folder stays, for `restart`. */
@@ -110,6 +112,11 @@ export class ServerProcess implements TestServer {
 
   get output(): string {
     return this.#output;
+  }
+
+  get commandLine(): string {
+    const { file, args } = this.#plan.command;
+    return [file, ...args].join(" ");
   }
 
   get pid(): number {

@@ -38,11 +38,6 @@ export class FrameSplitter {
     }
   }
 
-  /** Bytes that belong to no complete message. */
-  get pendingBytes(): number {
-    return this.#bytes;
-  }
-
   #peek(bytes: number): Buffer {
     const first = this.#chunks[0] as Buffer;
     return first.length >= bytes ? first : this.#join();
