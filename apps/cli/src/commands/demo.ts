@@ -34,6 +34,8 @@ export function demoCommand(): Command {
 async function run(ttlMs: number, live: boolean): Promise<number> {
   const startedAt = performance.now();
   const stage = await Stage.open({ shards: SHARDS, ttlMs });
+  // However it ends: nothing stays on the disk.
+  process.once("exit", () => stage.clean());
   const traffic = new Traffic({
     client: stage.client,
     shards: stage.shards,
@@ -65,7 +67,6 @@ async function run(ttlMs: number, live: boolean): Promise<number> {
   void stopSignal().then((signal) => {
     screen?.close();
     process.stdout.write(`${signal}: the demo was stopped\n`);
-    stage.clean();
     // oxlint-disable-next-line unicorn/no-process-exit -- nothing here is worth waiting for.
     process.exit(signal === "SIGINT" ? 130 : 143);
   });
