@@ -6,11 +6,13 @@ import {
   createClient,
   ClientClosedError,
   ClientOfflineError,
+  ConnectionTimeoutError,
   ErrorReply,
   type RedisClientOptions,
 } from "@redis/client";
 import type { Clock } from "@keelson/kernel";
-import { connectFailure, refusal, RedisFailure, servesNoMore } from "./failure.ts";
+import { isIP } from "node:net";
+import { connectFailure, noAnswer, refusal, RedisFailure, servesNoMore } from "./failure.ts";
 import { QUEUE_MAX, type RedisStoreOptions } from "./options.ts";
 import { serverIdentity } from "./server-identity.ts";
 
@@ -18,13 +20,14 @@ type Reply = string | number | null | readonly Reply[];
 
 function newClient(options: RedisStoreOptions, timeoutMs: number) {
   const { host, port, user, password, database, tls } = options;
+  const servername = isIP(host) === 0 ? host : undefined;
   const common = { host, port, connectTimeout: timeoutMs, reconnectStrategy: false } as const;
   return createClient({
     RESP: 2,
     disableOfflineQueue: true,
     disableClientInfo: true,
     commandsQueueMaxLength: QUEUE_MAX,
-    socket: tls === undefined ? common : { ...common, ...given({ servername: host, ...tls }), tls: true },
+    socket: tls === undefined ? common : { ...common, ...given({ servername, ...tls }), tls: true },
     ...given({ username: user, password, database }),
   } as RedisClientOptions & { RESP: 2 });
 }
@@ -54,10 +57,6 @@ export class RedisConnection {
     let connection: RedisConnection | undefined;
     // Its commands are rejected with the same error.
     client.on("error", () => connection?.close());
-    const silent = new RedisFailure(
-      `no answer within ${timeoutMs} ms: check the address, the network and firewalls`,
-      false,
-    );
     let timedOut = false;
     const timer = clock.after(timeoutMs, () => {
       timedOut = true;
@@ -66,12 +65,14 @@ export class RedisConnection {
     try {
       await client.connect();
       const info = await client.sendCommand<string>(["INFO", "server", "replication", "memory"]);
-      if (timedOut) throw silent;
+      if (timedOut) throw new Error("too late");
       connection = new RedisConnection(options, client, serverIdentity(info), closed);
       return connection;
     } catch (error) {
       client.destroy();
-      throw timedOut ? silent : connectFailure(error, timeoutMs);
+      if (timedOut || error instanceof ConnectionTimeoutError)
+        throw noAnswer(timeoutMs, options.tls !== undefined);
+      throw connectFailure(error);
     } finally {
       timer.cancel();
     }

@@ -1,7 +1,7 @@
 /** Keeps one connection for commands, made when it is first needed and made anew when it was lost; the scripts are loaded into Redis before it is used. */
 import type { Clock } from "@keelson/kernel";
 import { RedisConnection } from "./connection.ts";
-import { connectFailure, RedisFailure } from "./failure.ts";
+import { connectFailure, noAnswer, RedisFailure } from "./failure.ts";
 import { CONNECT_MS, type RedisStoreOptions } from "./options.ts";
 import type { Scripts } from "./scripts/index.ts";
 
@@ -51,7 +51,7 @@ export class Connector {
       if (this.#closed) throw closed();
     } catch (error) {
       connection.close();
-      throw connectFailure(error, CONNECT_MS);
+      throw connectFailure(error);
     }
     this.#current = connection;
     return connection;
@@ -60,12 +60,7 @@ export class Connector {
   #within(connecting: Promise<RedisConnection>, timeoutMs: number): Promise<RedisConnection> {
     return new Promise((resolve, reject) => {
       const timer = this.#clock.after(timeoutMs, () =>
-        reject(
-          new RedisFailure(
-            `no connection within ${Math.round(timeoutMs)} ms: check the address, the network and firewalls`,
-            false,
-          ),
-        ),
+        reject(noAnswer(timeoutMs, this.#options.tls !== undefined)),
       );
       connecting.then(resolve, reject).finally(() => timer.cancel());
     });

@@ -57,6 +57,14 @@ export function refusal(error: unknown): RedisFailure {
   return new RedisFailure(advice ?? text, !refused, { cause: error });
 }
 
+/** Nothing was heard while a connection was made. A plain Redis says nothing to a client that begins with TLS. */
+export function noAnswer(withinMs: number, tls: boolean): RedisFailure {
+  const check = tls
+    ? "the address, the network, firewalls, and that it speaks TLS there"
+    : "the address, the network and firewalls";
+  return new RedisFailure(`no answer within ${Math.round(withinMs)} ms: check ${check}`, false);
+}
+
 const CONNECT_ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there: check the address, and that Redis runs",
   ENOTFOUND: "there is no host of that name: check the address",
@@ -74,7 +82,7 @@ const CONNECT_ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** Why no connection could be made. */
-export function connectFailure(error: unknown, withinMs: number): RedisFailure {
+export function connectFailure(error: unknown): RedisFailure {
   const word = errorWord(error);
   const code = codeOf(error);
   const advice =
@@ -82,9 +90,6 @@ export function connectFailure(error: unknown, withinMs: number): RedisFailure {
     CONNECT_ADVICE[code] ??
     (/wrong version number|packet length too long|ERR_SSL/.test(`${code} ${String(error)}`)
       ? "it does not speak TLS there: write redis:// instead of rediss://, or name its TLS port"
-      : undefined) ??
-    (/ConnectionTimeout/.test(String((error as Error | undefined)?.constructor.name))
-      ? `no connection within ${withinMs} ms: check the address, the network and firewalls`
       : undefined) ??
     (error instanceof RedisFailure ? error.message : undefined) ??
     `${error instanceof Error ? error.message : String(error)}: check the address, and that it is a Redis`;

@@ -8,6 +8,7 @@ import {
   type NodeRequest,
   type Random,
   type ReplicaKey,
+  type Store,
   type Terms,
   type Transport,
 } from "@keelson/kernel";
@@ -26,6 +27,8 @@ export interface TestFleetOptions {
   readonly terms?: Partial<Terms>;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** A client of another store than the fleet's own, one for each node. The fleet closes it. */
+  readonly connect?: (node: string) => Store;
   readonly onDecision?: (decision: Decision) => void;
 }
 
@@ -40,6 +43,7 @@ export class TestFleet implements Transport {
 
   readonly #options: TestFleetOptions;
   readonly #random: Random;
+  readonly #connected: Store[] = [];
   #era = 0;
 
   constructor(options: TestFleetOptions) {
@@ -72,7 +76,7 @@ export class TestFleet implements Transport {
         ...options,
       },
       {
-        store: this.store.connect(),
+        store: this.#connect(name),
         clock: this.clock,
         random: this.#random,
         transport: this,
@@ -100,7 +104,7 @@ export class TestFleet implements Transport {
   async stop(): Promise<void> {
     for (const node of this.nodes.values()) node.abandon();
     this.nodes.clear();
-    await this.store.close();
+    await Promise.all([this.store, ...this.#connected].map((store) => store.close()));
   }
 
   /** Every replica that the services declare. */
@@ -167,6 +171,12 @@ export class TestFleet implements Transport {
     return node
       ? node.handle(request)
       : Promise.reject(new TransportError("UNREACHABLE", `no node ${address}`));
+  }
+
+  #connect(node: string): Store {
+    const store = this.#options.connect?.(node) ?? this.store.connect();
+    this.#connected.push(store);
+    return store;
   }
 
   #eras(): EraSource {

@@ -3,7 +3,7 @@
  * What a store that is reached over a network owes its callers when the network is bad: no call without an end, no doubt where there is none, nothing carried out
  * twice, nothing missed. A TCP proxy stands between the store and its server. It is the contract's second part, for stores to which it applies.
  */
-import type { Commit, Revision, Store } from "@keelson/kernel";
+import { StoreImage, type Commit, type Revision, type Store } from "@keelson/kernel";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TcpProxy } from "../tcp-proxy.ts";
 
@@ -12,6 +12,8 @@ export interface NetworkHarness {
   readonly port: number;
   /** A client of the server at another port, which leads to the same server; each test has keys to itself. */
   connect(port: number): Store;
+  /** Makes the store drop its history of changes. */
+  forget(store: Store): Promise<void>;
 }
 
 const CALL = { timeoutMs: 5_000 };
@@ -197,6 +199,42 @@ export function networkStoreContract(name: string, open: () => NetworkHarness): 
       expect(seen).toEqual(Array.from({ length: 60 }, (_, n) => `${n}`));
       expect(ends).not.toContain("relist");
       expect(ends.length).toBeGreaterThan(0);
+    });
+
+    test("a watch that was away while the log was trimmed must list again, and nothing is missed", async () => {
+      const image = new StoreImage();
+      const told: string[] = [];
+      const list = async (): Promise<void> => {
+        image.relist([await store.range(prefix, CALL)]);
+      };
+      const watch = (): void =>
+        void store.watch(prefix, image.revision, {
+          changes: ({ revision, changes }) => void image.apply(revision, changes),
+          relist: () => void told.push("relist"),
+          closed: () => void told.push("closed"),
+        });
+      const commit = (...writes: Commit["writes"]): Promise<unknown> =>
+        direct.commit({ guards: [], writes }, { ...CALL, incarnation });
+      await commit(...["a", "b", "c"].flatMap((key) => put(prefix + key).writes));
+      await list();
+      watch();
+      await commit(...put(`${prefix}d`).writes);
+      await until("the watch is told", () => image.size === 4);
+      proxy.refuse();
+      await until("the watch ends", () => told.length > 0);
+      await commit({ kind: "delete", key: `${prefix}a` }, ...put(`${prefix}b`, "changed").writes);
+      await open().forget(direct);
+      await commit(...put(`${prefix}e`).writes);
+      proxy.heal();
+      watch();
+      await until("the watch ends again", () => told.length > 1);
+      expect(told).toEqual(["closed", "relist"]);
+      await list();
+      watch();
+      await commit({ kind: "delete", key: `${prefix}c` });
+      await until("the last change arrives", () => image.get(`${prefix}c`) === undefined);
+      const { entries } = await direct.range(prefix, CALL);
+      expect([...image.entries()].toSorted((one, two) => (one.key < two.key ? -1 : 1))).toEqual(entries);
     });
 
     test("a watch in a black hole is ended, so that its reader learns that it is blind", async () => {
