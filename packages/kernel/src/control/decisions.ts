@@ -33,6 +33,12 @@ export type DecisionKind =
   | "era"
   | "session"
   | "manager"
+  /** A round of an auction was won. */
+  | "awarded"
+  /** An auctioned replica is asked to be moved. */
+  | "move"
+  /** Replicas found no room anywhere, or do again: the autoscale signal. */
+  | "demand"
   | "leaving";
 
 /** The last decisions per replica and of the node itself, bounded on both sides. */

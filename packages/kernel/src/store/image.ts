@@ -5,6 +5,8 @@ export interface ImageChange {
   readonly key: string;
   readonly entry: Entry | undefined;
   readonly before: Entry | undefined;
+  /** At which it changed; for a key that a listing lacks, the listing's. */
+  readonly revision: Revision;
   /** The store said that a session's end deleted it. */
   readonly expired: boolean;
 }
@@ -95,7 +97,7 @@ export class StoreImage {
         if (replaced) {
           this.#entries.set(entry.key, entry);
           if (!before || before.revision !== entry.revision || before.value !== entry.value)
-            out.push({ key: entry.key, entry, before, expired: false });
+            out.push({ key: entry.key, entry, before, revision: entry.revision, expired: false });
         } else {
           const length = out.length;
           this.#put(entry, out);
@@ -106,7 +108,7 @@ export class StoreImage {
     for (const [key, entry] of this.#entries) {
       if (listed.has(key) || (!replaced && entry.revision > first.revision)) continue;
       this.#entries.delete(key);
-      out.push({ key, entry: undefined, before: entry, expired: false });
+      out.push({ key, entry: undefined, before: entry, revision: first.revision, expired: false });
     }
     if (replaced || first.revision > this.#revision) this.#revision = first.revision;
     return { changes: out, fallen, drift };
@@ -117,13 +119,13 @@ export class StoreImage {
     if (before && before.revision >= entry.revision) return;
     if ((this.#deleted.get(entry.key) ?? 0) > entry.revision) return;
     this.#entries.set(entry.key, entry);
-    out.push({ key: entry.key, entry, before, expired: false });
+    out.push({ key: entry.key, entry, before, revision: entry.revision, expired: false });
   }
 
   #delete(key: string, revision: Revision, expired: boolean, out: ImageChange[]): void {
     const before = this.#entries.get(key);
     if (!before || before.revision >= revision) return;
     this.#entries.delete(key);
-    out.push({ key, entry: undefined, before, expired });
+    out.push({ key, entry: undefined, before, revision, expired });
   }
 }

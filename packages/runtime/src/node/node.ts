@@ -7,11 +7,9 @@ import {
   Keys,
   SessionMachine,
   explain,
-  parseReplicaKey,
   protocolController,
   terms as allTerms,
   type AbortSignalLike,
-  type Contender,
   type Controller,
   type Decision,
   type DecisionKind,
@@ -19,20 +17,15 @@ import {
   type Explanation,
   type HeldSession,
   type HostAction,
+  type HostedService,
   type ImageChange,
-  type Known,
-  type ManagerRecord,
-  type Member,
   type NodeReply,
   type NodeRequest,
-  type Primary,
   type ReplicaKey,
-  type Tenure,
   type Terms,
   type Timer,
-  type Trouble,
-  type View,
 } from "@keelson/kernel";
+import { Auctions } from "../auction/auctions.ts";
 import { Committer } from "../commits/committer.ts";
 import { KeelsonError } from "../errors.ts";
 import { Host } from "../host/host.ts";
@@ -41,6 +34,7 @@ import { Manager } from "../manager/manager.ts";
 import { Mirror } from "../mirror/mirror.ts";
 import type { ServiceDefinition } from "../service/service.ts";
 import { Eras } from "./eras.ts";
+import { feed, type Fed } from "./feed.ts";
 import { Membership } from "./membership.ts";
 import { nodeOptionsProblem, type NodeOptions, type NodePorts } from "./options.ts";
 import { Sessions } from "./sessions.ts";
@@ -74,6 +68,8 @@ export class KeelsonNode {
   readonly #requests: Requests;
   readonly #election: Election;
   readonly #manager: Manager;
+  readonly #auctions: Auctions;
+  readonly #fed: Fed;
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #scheduled = false;
@@ -155,7 +151,10 @@ export class KeelsonNode {
       terms,
       rules,
       changed,
-      planned: (service, plan) => this.#host.machine.setPlan(service, plan, clock.now()),
+      planned: (service, plan) => {
+        if (plan) this.#host.machine.setPlan(service, plan, clock.now());
+        this.#auctions.setPlan(service, plan);
+      },
       decided: (kind, reason) => this.#decide(kind, reason),
     });
     const machine = new HostMachine({
@@ -186,6 +185,22 @@ export class KeelsonNode {
       controllers: [...CONTROLLERS, ...(options.controllers ?? [])],
       decided: (reason) => this.#decide("manager", reason),
     });
+    this.#auctions = new Auctions(services.values(), {
+      clock,
+      host: machine,
+      committer,
+      changed,
+      decided: (kind, reason, replica) => this.#decide(kind, reason, replica),
+    });
+    this.#fed = {
+      keys,
+      host: machine,
+      views: this.#views,
+      eras: this.#eras,
+      election: this.#election,
+      manager: this.#manager,
+      auctions: this.#auctions,
+    };
     mirror.subscribe({
       changed: (changes) => this.#imageChanged(changes),
       listed: (fallen) => this.#listed(fallen),
@@ -210,6 +225,7 @@ export class KeelsonNode {
       this.#state = "leaving";
       this.#decide("leaving", "asked to leave");
       this.#manager.resign(this.#sessions.liveness);
+      this.#auctions.resign(this.#sessions.liveness);
       this.#sessions.act(this.#sessions.machine.leave());
       this.#host.machine.leave(this.#ports.clock.now());
       this.#soon();
@@ -284,6 +300,11 @@ export class KeelsonNode {
     return this.#views;
   }
 
+  /** The auctions or claims of its services, for their counters. */
+  get auctions(): Auctions {
+    return this.#auctions;
+  }
+
   get inflight(): number {
     return this.#requests.inflight;
   }
@@ -294,50 +315,8 @@ export class KeelsonNode {
   }
 
   #imageChanged(changes: readonly ImageChange[]): void {
-    const now = this.#ports.clock.now();
-    for (const change of changes) {
-      const parsed = this.keys.parse(change.key);
-      if (!parsed) continue;
-      this.#manager.noticed(parsed.kind);
-      this.#feed(parsed.kind, parsed.rest, change, now);
-    }
+    feed(this.#fed, changes, this.#ports.clock.now());
     this.#soon();
-  }
-
-  #feed(kind: string, rest: string, change: ImageChange, now: number): void {
-    const { entry } = change;
-    const machine = this.#host.machine;
-    switch (kind) {
-      case "fleet":
-        if (rest === "era") this.#eras.observe(false);
-        if (rest === "manager") this.#election.observe(known<ManagerRecord>(change));
-        return;
-      case "member":
-        machine.setMember(rest, entry !== undefined);
-        this.#views.setMember(rest, known<Member>(change)?.value, entry?.revision ?? 0);
-        return;
-      case "view":
-        this.#views.setView(rest, known<View>(change)?.value, entry?.revision ?? 0);
-        return;
-      case "tenure":
-        if ((entry === undefined) !== (change.before === undefined))
-          this.#views.countHeld(parseReplicaKey(rest).service, entry ? 1 : -1);
-        machine.setTenure(rest, known<Tenure>(change), change.expired, now);
-        return;
-      case "contender": {
-        const slash = rest.lastIndexOf("/");
-        machine.setContender(rest.slice(0, slash), rest.slice(slash + 1), known<Contender>(change), now);
-        return;
-      }
-      case "primary":
-        machine.setPrimary(rest, known<Primary>(change), now);
-        return;
-      case "trouble":
-        machine.setTrouble(rest, known<Trouble>(change), now);
-        return;
-      default:
-        return;
-    }
   }
 
   #sessionsChanged(lost: readonly HeldSession[]): void {
@@ -373,6 +352,7 @@ export class KeelsonNode {
     machine.setEra(open);
     machine.setSession(liveness);
     this.#host.step();
+    this.#auctions.tick(liveness, open, leaving);
     this.#remember();
     this.#settle();
     this.#arm();
@@ -390,6 +370,7 @@ export class KeelsonNode {
       this.#views.wakeAt(),
       this.#manager.wakeAt(),
       this.#host.machine.wakeAt() ?? Infinity,
+      this.#auctions.wakeAt(),
     ]) {
       // One that is due has just had its turn: it waits for something to happen.
       if (at > now && at < next) next = at;
@@ -448,6 +429,7 @@ export class KeelsonNode {
     this.mirror.stop();
     this.#committer.stop();
     this.#manager.stop();
+    this.#auctions.stop();
     this.#timer?.cancel();
   }
 
@@ -469,15 +451,12 @@ export class KeelsonNode {
   }
 }
 
-function hosted(service: ServiceDefinition): { builds: boolean; primary: boolean } {
+function hosted(service: ServiceDefinition): HostedService {
   return {
+    grants: service.placement.kind ?? "plan",
     builds: service.prepare !== undefined,
     primary: service.parameters.primary === true && service.parameters.replicas > 1,
   };
-}
-
-function known<T>(change: ImageChange): Known<T> | undefined {
-  return change.entry && { value: JSON.parse(change.entry.value) as T, revision: change.entry.revision };
 }
 
 function randomId(random: () => number): string {

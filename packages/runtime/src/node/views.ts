@@ -21,7 +21,8 @@ export interface ViewPorts {
   readonly committer: Committer;
   readonly terms: Terms;
   readonly rules: Rules;
-  readonly planned: (service: string, plan: Plan) => void;
+  /** Undefined: the view needs a placement that this node does not know. */
+  readonly planned: (service: string, plan: Plan | undefined) => void;
   readonly decided: (kind: "view" | "refused", reason: string) => void;
   readonly changed: () => void;
 }
@@ -88,11 +89,13 @@ export class Views {
     if (!view) return;
     const { placement } = state.definition;
     if (view.algorithm === placement.algorithm) this.#ports.planned(service, placement.plan(view));
-    else
+    else {
+      this.#ports.planned(service, undefined);
       this.#ports.decided(
         "refused",
         `the view of ${service} needs placement ${view.algorithm}, this node knows ${placement.algorithm}: upgrade it`,
       );
+    }
   }
 
   /** A replica of the service got or lost its holder. */

@@ -1,4 +1,11 @@
-import { nameProblem, type Placement, type ServiceParameters, type ShardHandler } from "@keelson/kernel";
+import {
+  auctionProblem,
+  nameProblem,
+  type Placement,
+  type ServiceParameters,
+  type ShardHandler,
+  type ShardMemory,
+} from "@keelson/kernel";
 import { KeelsonError } from "../errors.ts";
 
 /** One kind of data plane, as a node runs it: its shards, where they go, and how one is opened. */
@@ -8,6 +15,8 @@ export interface ServiceDefinition extends ShardHandler {
   readonly placement: Placement;
   /** How long a join waits for others before shards move; losses never wait. */
   readonly stabilisationMs?: number;
+  /** What a node of this service has room for. Auctions need it: free memory is what nodes bid. */
+  readonly memory?: ShardMemory;
 }
 
 /** Checks a declaration and returns it. The front door for the user's own service. */
@@ -33,5 +42,9 @@ function serviceProblem(definition: ServiceDefinition): string | undefined {
   if (!Number.isInteger(parameters.replicas) || parameters.replicas < 1 || parameters.replicas > 9) {
     return `service ${name} needs 1 to 9 replicas, not ${parameters.replicas}`;
   }
-  return undefined;
+  const { kind = "plan" } = definition.placement;
+  if (kind === "auction" && !definition.memory)
+    return `service ${name} is auctioned, and says nothing of memory: give it a memory, which is what nodes bid`;
+  const problem = kind === "plan" ? undefined : auctionProblem(parameters.placement);
+  return problem === undefined ? undefined : `service ${name}: ${problem}`;
 }

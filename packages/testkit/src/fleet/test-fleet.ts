@@ -130,7 +130,7 @@ export class TestFleet implements Transport {
         const { service } = parseReplicaKey(replica);
         const holders = this.holders(replica);
         return [...this.nodes.values()].some((node) => {
-          const planned = node.host.plan(service)?.lines.get(replica)?.candidates[0];
+          const planned = node.host.lineOf(replica, service)?.candidates[0];
           return (
             holders.length !== 1 ||
             planned !== holders[0] ||

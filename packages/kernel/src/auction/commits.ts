@@ -1,0 +1,185 @@
+import type { Keys, ReplicaKey } from "../identity/keys.ts";
+import type { Strike } from "../lifecycle/trouble.ts";
+import { STORE_LIMITS, type Commit, type Guard, type Write } from "../store/contract.ts";
+import type { OpenEra } from "../tenure/era-machine.ts";
+import type { Tenure } from "../tenure/tenure.ts";
+import type { Award, Bidder, Demand, Footprint, MoveRequest, Pass, Round } from "./records.ts";
+
+/** The commits of auctions and claims, each spelled once. The table is in docs/design/auctions.md, section 4. */
+export class AuctionCommits {
+  readonly #keys: Keys;
+  readonly #service: string;
+
+  /** Bids that a close guards on: so many that it stays below the store's limit whatever else it carries. */
+  static readonly bidsMax = 60;
+
+  constructor(keys: Keys, service: string) {
+    this.#keys = keys;
+    this.#service = service;
+  }
+
+  register(bidder: Bidder, known: number): Commit {
+    const key = this.#key("bidder", bidder.node);
+    return { guards: [{ key, revision: known }], writes: [put(key, bidder, bidder.session)] };
+  }
+
+  /** One outstanding bid per node: it is written over the last one, which must be the one we know. */
+  bid(bidder: Bidder, known: number, round: number): Commit {
+    const { replica, tenure } = bidder.bid!;
+    const key = this.#key("bidder", bidder.node);
+    return {
+      guards: [
+        { key, revision: known },
+        { key: this.#key("round", replica), revision: round },
+        { key: this.#keys.tenure(replica), revision: tenure },
+      ],
+      writes: [put(key, bidder, bidder.session)],
+    };
+  }
+
+  /** Guards the round: it may have been won, unseen, with the very bid that is taken back. */
+  withdraw(bidder: Bidder, known: number, replica: ReplicaKey, round: number): Commit {
+    const { guards, writes } = this.register(bidder, known);
+    return { guards: [...guards, { key: this.#key("round", replica), revision: round }], writes };
+  }
+
+  pass(replica: ReplicaKey, pass: Pass, known: number, round: number): Commit {
+    const key = this.#key("pass", `${replica}/${pass.node}`);
+    return {
+      guards: [
+        { key, revision: known },
+        { key: this.#key("round", replica), revision: round },
+      ],
+      writes: [put(key, pass, pass.session)],
+    };
+  }
+
+  /** A first tenure, on behalf of the winner. */
+  grant(close: Close, tenure: Tenure, strike: Strike | undefined): Commit {
+    const key = this.#keys.tenure(close.replica);
+    const struck = withStrike([{ key, revision: 0 }], [put(key, tenure, tenure.session)], strike);
+    return this.#close(close, struck.guards, struck.writes);
+  }
+
+  /** Who shall take over what is still held. */
+  award(close: Close, award: Award, known: number, tenure: number): Commit {
+    const key = this.#key("award", close.replica);
+    const guards: Guard[] = [
+      { key, revision: known },
+      { key: this.#keys.tenure(close.replica), revision: tenure },
+    ];
+    return this.#close(close, guards, [put(key, award, award.session)]);
+  }
+
+  empty(close: Close): Commit {
+    return this.#close(close, [], []);
+  }
+
+  /** Create-if-absent for oneself. */
+  claim(replica: ReplicaKey, tenure: Tenure, era: OpenEra, strike: Strike | undefined): Commit {
+    const key = this.#keys.tenure(replica);
+    return withStrike([this.#era(era), { key, revision: 0 }], [put(key, tenure, tenure.session)], strike);
+  }
+
+  claimSuccession(replica: ReplicaKey, award: Award, known: number, tenure: number, era: OpenEra): Commit {
+    const key = this.#key("award", replica);
+    return {
+      guards: [
+        this.#era(era),
+        { key, revision: known },
+        { key: this.#keys.tenure(replica), revision: tenure },
+      ],
+      writes: [put(key, award, award.session), { kind: "delete", key: this.#key("move", replica) }],
+    };
+  }
+
+  /** `office` is the evaluator's; an operator has none. */
+  requestMove(
+    replica: ReplicaKey,
+    move: MoveRequest,
+    known: number,
+    tenure: number,
+    office: Guard | undefined,
+  ): Commit {
+    const key = this.#key("move", replica);
+    return {
+      guards: [
+        ...(office ? [office] : []),
+        { key, revision: known },
+        { key: this.#keys.tenure(replica), revision: tenure },
+      ],
+      writes: [put(key, move, undefined)],
+    };
+  }
+
+  footprint(shard: string, footprint: Footprint, known: number): Commit {
+    const key = this.#key("footprint", shard);
+    return { guards: [{ key, revision: known }], writes: [put(key, footprint, undefined)] };
+  }
+
+  /** Undefined takes the signal back. */
+  demand(demand: Demand | undefined, known: number, office: Guard): Commit {
+    const key = this.#key("demand");
+    const write: Write = demand ? put(key, demand, undefined) : { kind: "delete", key };
+    return { guards: [office, { key, revision: known }], writes: [write] };
+  }
+
+  remove(part: "award" | "move" | "pass", about: string, known: number): Commit {
+    const key = this.#key(part, about);
+    return { guards: [{ key, revision: known }], writes: [{ kind: "delete", key }] };
+  }
+
+  #close(close: Close, guards: readonly Guard[], writes: readonly Write[]): Commit {
+    const { replica, round, known, office, era, bids, passes, move } = close;
+    const roundKey = this.#key("round", replica);
+    const all: Guard[] = [this.#era(era), office, { key: roundKey, revision: known }, ...guards];
+    for (const { node, revision } of bids.slice(0, AuctionCommits.bidsMax))
+      all.push({ key: this.#key("bidder", node), revision });
+    const changes: Write[] = [put(roundKey, round, undefined), ...writes];
+    if (move) changes.push({ kind: "delete", key: this.#key("move", replica) });
+    const room = STORE_LIMITS.operationsMax - all.length - changes.length;
+    for (const node of passes.slice(0, Math.max(0, room)))
+      changes.push({ kind: "delete", key: this.#key("pass", `${replica}/${node}`) });
+    return { guards: all, writes: changes };
+  }
+
+  #era(era: OpenEra): Guard {
+    return { key: this.#keys.era, revision: era.revision };
+  }
+
+  #key(part: Parameters<Keys["auction"]>[1], about?: string): string {
+    return this.#keys.auction(this.#service, part, about);
+  }
+}
+
+/** What every close of a round carries. */
+export interface Close {
+  readonly replica: ReplicaKey;
+  readonly round: Round;
+  /** Revision of the round key. */
+  readonly known: number;
+  /** The evaluator's key: one that was deposed closes nothing. */
+  readonly office: Guard;
+  readonly era: OpenEra;
+  /** Every bid considered, best first. */
+  readonly bids: readonly { readonly node: string; readonly revision: number }[];
+  /** Nodes whose pass key lies there. */
+  readonly passes: readonly string[];
+  /** There is a request to move it, which ends with the round. */
+  readonly move: boolean;
+}
+
+function withStrike(guards: Guard[], writes: Write[], strike: Strike | undefined): Commit {
+  if (!strike) return { guards, writes };
+  return {
+    guards: [...guards, { key: strike.key, revision: strike.revision }],
+    writes: [...writes, put(strike.key, strike.value, undefined)],
+  };
+}
+
+function put(key: string, value: object, session: string | undefined): Write {
+  const text = JSON.stringify(value);
+  return session === undefined
+    ? { kind: "put", key, value: text }
+    : { kind: "put", key, value: text, session };
+}

@@ -1,0 +1,84 @@
+/**
+ * The rules of an auction, and nothing else: from the answers of one round to what becomes of it. Pure; the evaluator acts on the verdict, the bidders look at it
+ * to see whether their answer is still needed, and the simulator's checker has rules of its own to compare.
+ */
+
+export interface Answer {
+  readonly node: string;
+  /** Of the key that carries it: the lower, the earlier. */
+  readonly revision: number;
+  /** When this node saw it, on its own clock. */
+  readonly seenAt: number;
+  /** As configured when it was given; 0 for the number of live bidders. */
+  readonly maxBids: number;
+}
+
+export interface BidAnswer extends Answer {
+  readonly session: string;
+  readonly freeBytes: number;
+}
+
+export interface Auction {
+  readonly bids: readonly BidAnswer[];
+  readonly passes: readonly Answer[];
+  /** Whose answer is waited for when no number is configured: live bidders other than the holder, silent ones left out. */
+  readonly expected: ReadonlySet<string>;
+  /** The number configured now, if one is. */
+  readonly configured: number | undefined;
+  /** Lower bids do not win: the shard was larger than that. */
+  readonly minBytes: number;
+  /** Sessions that are known to have ended, though the copy still shows their bids. */
+  readonly gone: ReadonlySet<string>;
+}
+
+export type AuctionVerdict =
+  /** Nobody has bid, and not everyone has passed. */
+  | { readonly kind: "resting"; readonly missing: readonly string[] }
+  | {
+      readonly kind: "open";
+      readonly openedAt: number;
+      readonly until: number;
+      readonly needed: number;
+      readonly answers: number;
+      readonly missing: readonly string[];
+    }
+  | {
+      readonly kind: "won";
+      readonly how: "short-circuited" | "timed out";
+      readonly openedAt: number;
+      readonly answers: number;
+      readonly needed: number;
+      /** All that may win, best first; at least one. */
+      readonly ranked: readonly BidAnswer[];
+    }
+  /** Nobody who answered can take it. */
+  | { readonly kind: "empty"; readonly answers: number; readonly openedAt: number | undefined };
+
+export function judgeAuction(auction: Auction, windowMs: number, now: number): AuctionVerdict {
+  const bids = auction.bids.filter(({ session }) => !auction.gone.has(session));
+  const answered = new Set([...bids, ...auction.passes].map(({ node }) => node));
+  const missing = [...auction.expected].filter((node) => !answered.has(node));
+  const answers = answered.size;
+  if (bids.length === 0) {
+    // No bid, no window: it is empty only when everyone has said so.
+    return missing.length === 0 && answers > 0
+      ? { kind: "empty", answers, openedAt: undefined }
+      : { kind: "resting", missing };
+  }
+  const openedAt = Math.min(...bids.map(({ seenAt }) => seenAt));
+  const until = openedAt + windowMs;
+  const needed = maxBidsInForce(bids, auction.configured, answers + missing.length);
+  const early = answers >= needed;
+  if (!early && now < until) return { kind: "open", openedAt, until, needed, answers, missing };
+  const ranked = bids
+    .filter(({ freeBytes, seenAt }) => freeBytes >= auction.minBytes && seenAt <= until)
+    .sort((a, b) => b.freeBytes - a.freeBytes || a.revision - b.revision);
+  if (ranked.length === 0) return { kind: "empty", answers, openedAt };
+  return { kind: "won", how: early ? "short-circuited" : "timed out", openedAt, answers, needed, ranked };
+}
+
+/** Fixed by the bid that opened the round: what is configured lower afterwards does not cut it short, what is configured higher is honoured. */
+function maxBidsInForce(bids: readonly BidAnswer[], configured: number | undefined, live: number): number {
+  const opener = bids.reduce((first, bid) => (bid.revision < first.revision ? bid : first));
+  return Math.max(opener.maxBids === 0 ? live : opener.maxBids, configured ?? live);
+}

@@ -1,0 +1,66 @@
+import type { Guard } from "../store/contract.ts";
+import type { ReplicaKey } from "../identity/keys.ts";
+import type { AuctionMachine } from "./auction-machine.ts";
+import { formatBytes } from "./bytes.ts";
+import { levellingMove, type Load, type Movable } from "./levelling.ts";
+
+/** A move that nobody took is not asked for again for so long. */
+const REFUSED_MS = 60_000;
+
+/** As the evaluator: asks for the moves that level memory, a few at a time, while nothing waits for a first holder. */
+export function levelMemory(machine: AuctionMachine, office: Guard, now: number): void {
+  const { market, asked } = machine;
+  const { host, board, lots, terms, bidders } = market;
+  if (terms.levelAt === 0 || !bidders) return;
+  for (const lot of lots.ordered()) {
+    if (lot.why !== "unheld") break;
+    // What has found no room is not waited for: levelling may even make some.
+    if ((board.rounds.get(lot.replica)?.value.empties ?? 0) === 0 && now >= lot.at) return;
+  }
+  for (const [replica, until] of asked) if (now >= until) asked.delete(replica);
+  const used = new Map<string, number>();
+  const add = (node: string, bytes: number): void => void used.set(node, (used.get(node) ?? 0) + bytes);
+  const movable: Movable[] = [];
+  let underWay = 0;
+  for (const replica of market.replicas) {
+    const facts = host.facts.known(replica);
+    const tenure = facts?.tenure;
+    if (!tenure) continue;
+    const bytes = machine.bytesOf(replica);
+    const award = facts.award?.value;
+    const target = award?.fromSession === tenure.value.session ? award.node : undefined;
+    add(target ?? tenure.value.node, bytes);
+    // Until the hand-over is done both have it.
+    if (target !== undefined) underWay++;
+    else if (board.moves.get(replica)?.value.fromSession === tenure.value.session) underWay++;
+    else if (!asked.has(replica) && facts.contenders.size === 0)
+      movable.push({ replica, node: tenure.value.node, bytes });
+  }
+  if (underWay >= terms.levelMovesMax) return;
+  const loads: Load[] = [];
+  for (const node of bidders) {
+    const bidder = board.bidders.get(node)?.value;
+    if (bidder) loads.push({ node, budgetBytes: bidder.budgetBytes, usedBytes: used.get(node) ?? 0 });
+  }
+  const move = levellingMove(loads, movable, terms.levelAt);
+  if (!move) return;
+  request(machine, move, office, now);
+}
+
+function request(machine: AuctionMachine, move: Movable, office: Guard, now: number): void {
+  const { market, commits, asked } = machine;
+  const tenure = market.host.facts.replica(move.replica, now).tenure!;
+  const reason = `levels memory: ${move.node} is the fullest; moves ${formatBytes(move.bytes)}`;
+  asked.set(move.replica, now + REFUSED_MS);
+  market.decide("move", move.replica, reason);
+  const value = { v: 1, fromSession: tenure.value.session, by: market.host.self.node, reason } as const;
+  const known = market.board.moves.get(move.replica)?.revision ?? 0;
+  market.emit("move", move.replica, commits.requestMove(move.replica, value, known, tenure.revision, office));
+}
+
+/** Requests whose replica has another holder by now, for removal. */
+export function* voidMoves(machine: AuctionMachine): Iterable<{ replica: ReplicaKey; revision: number }> {
+  const { board, host } = machine.market;
+  for (const [replica, { value, revision }] of board.moves)
+    if (host.facts.known(replica)?.tenure?.value.session !== value.fromSession) yield { replica, revision };
+}

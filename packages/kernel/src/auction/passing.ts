@@ -1,0 +1,70 @@
+import type { ReplicaKey } from "../identity/keys.ts";
+import type { AuctionMachine } from "./auction-machine.ts";
+import { outstanding } from "./bidding.ts";
+import type { Lot } from "./lots.ts";
+import type { Pass } from "./records.ts";
+
+/**
+ * Says no to a lot that this node will not take, so that its round need not wait: at once when somebody has bid on it; otherwise after a pause that doubles with every
+ * empty round. A node that would take it and has its bid elsewhere gives that bid a moment to be settled, and then passes too: two lots whose
+ * bidders each wait for the other would both run to the end of the window.
+ */
+export function pass(machine: AuctionMachine, replica: ReplicaKey, freeBytes: number, now: number): void {
+  const { market, passing } = machine;
+  const { host, board } = market;
+  const lot = market.lots.get(replica);
+  const session = host.session(now);
+  if (!lot || !session || !market.takesPart || lot.holder === host.self.node) return;
+  const mine = outstanding(machine);
+  if (mine?.replica === replica || passing.has(replica)) return;
+  const given = board.passesOn(replica).get(host.self.node);
+  if (given && given.value.session === session.id && market.isCurrent({ ...given.value, replica })) return;
+  const local = host.local(replica);
+  if (local?.data === "prepared" && host.service(local).builds && lot.tenure === 0) return;
+
+  const refusal = market.refusal(lot, freeBytes, now);
+  const bidAt = firstBidAt(machine, lot);
+  if (refusal === undefined && (bidAt === undefined || !mine)) return;
+  const dueAt =
+    refusal === undefined
+      ? bidAt! + market.terms.elsewhereMs
+      : bidAt === undefined
+        ? pausedUntil(machine, lot)
+        : -Infinity;
+  const at = Math.max(lot.at, dueAt, machine.passRetryAt);
+  if (now < at) return market.wakes.sooner(`pass ${replica}`, at);
+  if (refusal === undefined) market.counters.bids_rejected_already_pending++;
+  const value: Pass = {
+    v: 1,
+    node: host.self.node,
+    session: session.id,
+    round: board.roundOf(replica),
+    tenure: lot.tenure,
+    maxBids: market.configuredMaxBids(lot) ?? 0,
+    reason: refusal ?? `its bid is on ${mine!.replica}`,
+  };
+  passing.add(replica);
+  const round = board.rounds.get(replica)?.revision ?? 0;
+  market.emit("pass", replica, machine.commits.pass(replica, value, given?.revision ?? 0, round));
+}
+
+/** When the earliest bid that counts was seen. */
+function firstBidAt(machine: AuctionMachine, lot: Lot): number | undefined {
+  const { board } = machine.market;
+  let first: number | undefined;
+  for (const node of board.bidsOn(lot.replica)) {
+    const bidder = board.bidders.get(node);
+    if (bidder?.value.bid && machine.market.isCurrent(bidder.value.bid))
+      first = Math.min(first ?? Infinity, bidder.seenAt);
+  }
+  return first;
+}
+
+function pausedUntil(machine: AuctionMachine, lot: Lot): number {
+  const round = machine.market.board.rounds.get(lot.replica);
+  const empties = round?.value.empties ?? 0;
+  if (!round || empties === 0) return -Infinity;
+  return round.seenAt + machine.market.terms.emptyPauseMs * 2 ** Math.min(empties - 1, DOUBLINGS_MAX);
+}
+
+const DOUBLINGS_MAX = 4;

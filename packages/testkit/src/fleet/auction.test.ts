@@ -1,0 +1,239 @@
+import {
+  auction,
+  claim,
+  replicaKey,
+  type AuctionMachine,
+  type Placement,
+  type Prepared,
+} from "@keelson/kernel";
+import { defineService, type KeelsonNode, type NodeOptions, type ServiceDefinition } from "@keelson/runtime";
+import { afterEach, expect, test } from "vitest";
+import { TestFleet } from "./test-fleet.ts";
+
+let fleet: TestFleet | undefined;
+afterEach(() => fleet?.stop());
+
+const MIB = 2 ** 20;
+
+/** One node's index memory: what is prepared on it, and what more there is room for. */
+class Shelf {
+  readonly sizes: ReadonlyMap<string, number>;
+  readonly prepared = new Map<string, number>();
+  readonly budgetBytes: number;
+  most = 0;
+
+  constructor(sizes: ReadonlyMap<string, number>, budgetBytes: number) {
+    this.sizes = sizes;
+    this.budgetBytes = budgetBytes;
+  }
+
+  get used(): number {
+    return [...this.prepared.values()].reduce((a, b) => a + b, 0);
+  }
+
+  freeBytes(): number {
+    return this.budgetBytes - this.used;
+  }
+
+  sizeOf(shard: string): number {
+    return this.sizes.get(shard) ?? 0;
+  }
+
+  async prepare(shard: string): Promise<Prepared> {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    this.prepared.set(shard, this.sizeOf(shard));
+    this.most = Math.max(this.most, this.used);
+    return {
+      activate: () => Promise.resolve({ handle: ({ body }) => Promise.resolve(body) }),
+      close: () => Promise.resolve(void this.prepared.delete(shard)),
+    };
+  }
+}
+
+interface Given {
+  readonly sizes: readonly number[];
+  readonly budgets?: readonly number[];
+  readonly budget?: number;
+  readonly placement?: Placement;
+  readonly options?: ServiceDefinition["parameters"]["placement"];
+}
+
+function world(given: Given): {
+  fleet: TestFleet;
+  shelves: Map<string, Shelf>;
+  add: (name: string, options?: Partial<NodeOptions>) => Promise<KeelsonNode>;
+} {
+  const sizes = new Map(given.sizes.map((bytes, i) => [String(i), bytes]));
+  const shelves = new Map<string, Shelf>();
+  const service = (shelf: Shelf): ServiceDefinition =>
+    defineService({
+      name: "code",
+      parameters: {
+        shards: given.sizes.length,
+        replicas: 1,
+        placement: { graceMs: 20, emptyPauseMs: 20, levelEveryMs: 50, ...given.options },
+      },
+      placement: given.placement ?? auction({ service: "code" }),
+      memory: shelf,
+      prepare: ({ shard }) => shelf.prepare(shard),
+    });
+  const made = new TestFleet({ services: [service(new Shelf(sizes, 0))] });
+  const add = (name: string, options: Partial<NodeOptions> = {}): Promise<KeelsonNode> => {
+    const shelf = new Shelf(sizes, given.budgets?.[shelves.size] ?? given.budget ?? 1_000 * MIB);
+    shelves.set(name, shelf);
+    return made.add(name, { services: [service(shelf)], ...options });
+  };
+  fleet = made;
+  return { fleet: made, shelves, add };
+}
+
+const machine = (node: KeelsonNode): AuctionMachine => node.auctions.of("code") as AuctionMachine;
+const total = (nodes: Iterable<KeelsonNode>, name: keyof AuctionMachine["market"]["counters"]): number =>
+  [...nodes].reduce((sum, node) => sum + machine(node).market.counters[name], 0);
+const unheld = (of: TestFleet): number =>
+  of.replicas().filter((replica) => of.holders(replica).length !== 1).length;
+
+test("every repository is auctioned off, and memory ends level", async () => {
+  const { fleet, shelves, add } = world({ sizes: Array.from({ length: 40 }, (_, i) => (1 + (i % 7)) * MIB) });
+  await Promise.all(["a", "b", "c", "d"].map((name) => add(name)));
+  await fleet.allHeld();
+  const used = [...shelves.values()].map((shelf) => shelf.used);
+  expect(Math.max(...used) - Math.min(...used)).toBeLessThanOrEqual(14 * MIB);
+  const nodes = [...fleet.nodes.values()];
+  expect(total(nodes, "auctions_won")).toBeGreaterThanOrEqual(40);
+  expect(total(nodes, "auctions_timed_out")).toBe(0);
+  expect(total(nodes, "bids_placed")).toBeGreaterThanOrEqual(40);
+  const why = fleet.nodes.get("a")!.explain("code", "3")?.replicas[0]?.holder?.reason;
+  expect(why).toMatch(/^won round \d+ with [\d.]+ MiB free, .*bid/);
+});
+
+test("what a killed node held is auctioned again, and what a leaving one holds is handed over", async () => {
+  const { fleet, shelves, add } = world({ sizes: Array.from({ length: 12 }, () => 10 * MIB) });
+  for (const name of ["a", "b", "c"]) await add(name);
+  await fleet.allHeld();
+  fleet.kill("b");
+  shelves.delete("b");
+  await fleet.until(
+    () => unheld(fleet) === 0,
+    10_000,
+    () => `${unheld(fleet)} unheld after the kill`,
+  );
+  const handedOver = [...fleet.nodes.get("c")!.held()].length;
+  await fleet.leave("c");
+  await fleet.allHeld();
+  expect(fleet.replicas().every((replica) => fleet.holders(replica)[0] === "a")).toBe(true);
+  expect(handedOver).toBeGreaterThan(0);
+  const hows = fleet
+    .replicas()
+    .map((replica) => fleet.nodes.get("a")!.host.facts.replica(replica, 0).tenure?.value.how);
+  expect(hows.filter((how) => how === "hand-over")).toHaveLength(handedOver);
+});
+
+test("what fits nowhere is passed on by all, demanded, and granted when a node with room joins", async () => {
+  const { fleet, shelves, add } = world({
+    sizes: [5 * MIB, 50 * MIB, 5 * MIB],
+    budgets: [20 * MIB, 20 * MIB, 80 * MIB],
+  });
+  await add("a");
+  await add("b");
+  const demand = (): string | undefined =>
+    fleet.nodes.get("a")!.mirror.image.get("/keelson/test/auction/code/demand")?.value;
+  await fleet.until(
+    () => demand() !== undefined,
+    10_000,
+    () => "no demand",
+  );
+  expect(JSON.parse(demand()!)).toMatchObject({ count: 1, bytes: 50 * MIB, replicas: ["code/1/0"] });
+  expect(unheld(fleet)).toBe(1);
+  await add("c");
+  await fleet.allHeld();
+  expect(fleet.holders("code/1/0")).toEqual(["c"]);
+  await fleet.until(
+    () => demand() === undefined,
+    5_000,
+    () => "still demanded",
+  );
+  for (const shelf of shelves.values()) expect(shelf.most).toBeLessThanOrEqual(shelf.budgetBytes);
+});
+
+test("a node that joins is filled from the others, with no request for a move by anyone", async () => {
+  const { fleet, shelves, add } = world({ sizes: Array.from({ length: 30 }, () => 10 * MIB) });
+  await add("a");
+  await add("b");
+  await fleet.allHeld();
+  await add("c");
+  await fleet.until(
+    () => (shelves.get("c")?.used ?? 0) >= 90 * MIB,
+    10_000,
+    () => `c has ${shelves.get("c")!.used / MIB} MiB`,
+  );
+  await fleet.allHeld();
+  expect([...shelves.values()].map((shelf) => shelf.most <= shelf.budgetBytes)).toEqual([true, true, true]);
+});
+
+test("claims: whoever is first, within memory, and successors take over from a leaver", async () => {
+  const { fleet, shelves, add } = world({
+    sizes: Array.from({ length: 20 }, () => 10 * MIB),
+    budget: 150 * MIB,
+    placement: claim({ service: "code" }),
+    options: { claimJitterMs: 50 },
+  });
+  for (const name of ["a", "b", "c"]) await add(name);
+  await fleet.allHeld();
+  for (const shelf of shelves.values()) expect(shelf.most).toBeLessThanOrEqual(150 * MIB);
+  await fleet.leave("b");
+  await fleet.allHeld();
+  for (const shelf of shelves.values()) expect(shelf.most).toBeLessThanOrEqual(150 * MIB);
+  expect(fleet.nodes.get("a")!.explain("code", "1")?.replicas[0]?.holder?.reason).toMatch(/claimed|leaving/);
+});
+
+test("a node built for claims refuses a service that is auctioned, and takes nothing", async () => {
+  const { fleet, add } = world({ sizes: [MIB, MIB, MIB, MIB] });
+  await add("a");
+  await fleet.allHeld();
+  const reasons: string[] = [];
+  const shelf = new Shelf(new Map(), 1_000 * MIB);
+  await fleet.add("b", {
+    services: [
+      defineService({
+        name: "code",
+        parameters: { shards: 4, replicas: 1, placement: {} },
+        placement: claim({ service: "code" }),
+        memory: shelf,
+        prepare: ({ shard }) => shelf.prepare(shard),
+      }),
+    ],
+    onDecision: ({ kind, reason }) => void (kind === "refused" && reasons.push(reason)),
+  });
+  fleet.kill("a");
+  await fleet.until(
+    () => reasons.some((reason) => reason.includes("auction/1")),
+    5_000,
+    () => reasons.join("; "),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(fleet.holders(replicaKey("code", "0", 0))).toEqual([]);
+  expect(reasons).toContainEqual(
+    "the view of code needs placement auction/1, this node knows claim/1: upgrade it",
+  );
+});
+
+test("an auctioned service that says nothing of memory is refused", () => {
+  expect(() =>
+    defineService({
+      name: "code",
+      parameters: { shards: 1, replicas: 1, placement: {} },
+      placement: auction({ service: "code" }),
+      open: () => Promise.reject(new Error("never")),
+    }),
+  ).toThrow(/give it a memory, which is what nodes bid/);
+  expect(() =>
+    defineService({
+      name: "code",
+      parameters: { shards: 1, replicas: 1, placement: { windowMs: 0 } },
+      placement: auction({ service: "code" }),
+      memory: new Shelf(new Map(), 1),
+      open: () => Promise.reject(new Error("never")),
+    }),
+  ).toThrow(/windowMs is 0: make it a number from 1/);
+});
