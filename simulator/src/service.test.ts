@@ -34,7 +34,7 @@ class Rig {
       new MachineClock({ rate: 1, offsetMs: 0, wallMs: 0 }),
     );
     process.start();
-    const { prepare } = simulatedService(
+    const service = simulatedService(
       {
         name: "kv",
         primary: false,
@@ -57,7 +57,7 @@ class Rig {
       addEventListener: () => undefined,
       removeEventListener: () => undefined,
     };
-    return prepare!({ shard: "0", replica: 0, signal, progress: () => undefined });
+    return service.prepare!({ shard: "0", replica: 0, signal, progress: () => undefined });
   }
 
   /** Lets virtual time pass until the promise is settled. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { StoreError, type ChangeBatch, type Commit, type WatchSink } from "@keelson/kernel";
+import type { ChangeBatch, Commit, StoreError, WatchSink } from "@keelson/kernel";
 import { Streams } from "./chance/streams.ts";
 import { Network, type LinkFault } from "./network.ts";
 import { SimProcess } from "./process.ts";

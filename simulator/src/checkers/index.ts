@@ -9,6 +9,7 @@ import { LostUpdateChecker } from "./lost-update.ts";
 import { MovesChecker } from "./moves.ts";
 import { OverlapChecker } from "./overlap.ts";
 import { PlannedChecker } from "./planned.ts";
+import { PrimariesChecker } from "./primaries.ts";
 import { StaleEpochChecker } from "./stale-epoch.ts";
 import { StaleReadChecker } from "./stale-read.ts";
 import { SuccessionChecker } from "./succession.ts";
@@ -23,6 +24,7 @@ const CHECKERS = {
   "answer-epoch": AnswerEpochChecker,
   "epochs-rise": EpochsRiseChecker,
   succession: SuccessionChecker,
+  primaries: PrimariesChecker,
   drained: DrainedChecker,
   leaving: LeavingChecker,
   "held-again": HeldAgainChecker,

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DrainedChecker } from "./drained.ts";
 import { R0, SERVICE, Stage, epoch } from "./stage.ts";
 import { LeavingChecker } from "./leaving.ts";
+import { PrimariesChecker } from "./primaries.ts";
 import { SuccessionChecker } from "./succession.ts";
 
 describe("succession", () => {
@@ -27,6 +28,25 @@ describe("succession", () => {
       "kv/0/0: b granted itself what was held; it was a's",
       "kv/0/0: a handed over to c what it did not hold; it was b's",
       "kv/0/0: a re-stamped what it did not hold; it was c's",
+    ]);
+  });
+});
+
+describe("primaries", () => {
+  it("sees a primary that stands without its tenure, whichever of the two was written last", () => {
+    const stage = new Stage(true);
+    stage.watch(new PrimariesChecker(stage.scene));
+    const promote = (node: string): void =>
+      stage.put(stage.keys.primary("kv/0"), { node, replica: 0, session: `${node}-session` });
+    stage.tenure(R0, "a");
+    promote("a");
+    expect(stage.reports).toEqual([]);
+    stage.tenure(R0, "b", "hand-over", "a");
+    promote("b");
+    promote("c");
+    expect(stage.reports).toEqual([
+      "kv/0: a is primary by replica 0, whose tenure is b's",
+      "kv/0: c is primary by replica 0, whose tenure is b's",
     ]);
   });
 });

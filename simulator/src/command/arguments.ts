@@ -1,5 +1,5 @@
 import { BREAKABLE, huntFor, rulesWithout } from "../breaks.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "@keelson/kernel";
 
 /** What the command line asks for. */
 export type Request =

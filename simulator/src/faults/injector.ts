@@ -1,5 +1,5 @@
 import type { DecisionKind, Random } from "@keelson/kernel";
-import { chance, exponential, pick, uniform, weighted } from "../chance/draw.ts";
+import { chance, exponential, magnitude, pick, uniform, weighted } from "../chance/draw.ts";
 import type { Streams } from "../chance/streams.ts";
 import type { Emit, SimEvent } from "../events.ts";
 import type { Network } from "../network.ts";
@@ -54,7 +54,10 @@ export class FaultInjector {
   readonly #ambush: Random;
   readonly #active = new Map<number, () => void>();
   readonly #counts = new Map<FaultKind, number>();
-  readonly #nodeWeights: ReadonlyMap<FaultKind, number>;
+  readonly #mixture: Random;
+  #weights: ReadonlyMap<FaultKind, number>;
+  /** The same without those of the store. */
+  #nodeWeights: ReadonlyMap<FaultKind, number> = new Map();
   readonly #drainOnRejoin = new Set<string>();
   #ids = 0;
   #on = false;
@@ -66,7 +69,8 @@ export class FaultInjector {
     this.#when = ports.streams.stream("when");
     this.#what = ports.streams.stream("what");
     this.#ambush = ports.streams.stream("ambush");
-    this.#nodeWeights = new Map([...terms.weights].filter(([kind]) => !isStoreFault(kind)));
+    this.#mixture = ports.streams.stream("mixture");
+    this.#weights = terms.weights;
     if (terms.perMinute > 0) this.#next();
   }
 
@@ -78,8 +82,11 @@ export class FaultInjector {
     return this.#active.size + (this.#storeBusy ? 1 : 0);
   }
 
+  /** Begins another stretch of trouble, with its own mixture of faults. */
   resume(): void {
     this.#on = true;
+    this.#weights = this.#mix();
+    this.#nodeWeights = new Map([...this.#weights].filter(([kind]) => !isStoreFault(kind)));
   }
 
   /** Nothing more goes wrong, and what is wrong is mended. A store that is down comes back in its own time. */
@@ -104,6 +111,15 @@ export class FaultInjector {
       this.#ports.scheduler.after(0, () => this.#onNode(weighted(this.#what, this.#nodeWeights), node));
   }
 
+  /** Some kinds come much oftener than the scenario says and some much more rarely: two that are harmless one by one meet more often so. */
+  #mix(): ReadonlyMap<FaultKind, number> {
+    const { weights, swarm } = this.#terms;
+    if (!swarm) return weights;
+    return new Map(
+      [...weights].map(([kind, weight]) => [kind, weight * magnitude(this.#mixture, [0.05, 5])]),
+    );
+  }
+
   #next(): void {
     this.#ports.scheduler.after(exponential(this.#when, 60_000 / this.#terms.perMinute), () => {
       if (this.#on) this.#strike();
@@ -112,7 +128,7 @@ export class FaultInjector {
   }
 
   #strike(): void {
-    const kind = weighted(this.#what, this.#terms.weights);
+    const kind = weighted(this.#what, this.#weights);
     if (isStoreFault(kind)) return this.#onStore(kind);
     const { running } = this.#ports.supervisor;
     if (running.length === 0) return;

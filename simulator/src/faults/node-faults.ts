@@ -54,13 +54,7 @@ export function drawNodeFault(
     case "pause":
       return drawPause(node, terms, random);
     case "partition":
-      return links(
-        "",
-        { ...out, cut: true, ...late },
-        { ...back, cut: true },
-        { ...watch, cut: true },
-        { ...watchOut, cut: true },
-      );
+      return drawPartition(node, network, lastsMs, random);
     case "deaf":
       return links("", { ...back, cut: true }, { ...watch, cut: true });
     case "mute":
@@ -123,6 +117,36 @@ function drawPause(node: SimNode, terms: NodeFaultTerms, random: Random): DrawnF
       const life = node.process.life;
       return () => {
         if (life === node.process.life) node.process.resume();
+      };
+    },
+  };
+}
+
+/** Both ways. Half of the time the old connection of the watch hangs a little longer than it takes new calls to get through. */
+function drawPartition(node: SimNode, network: Network, lastsMs: number, random: Random): DrawnFault {
+  const hangs = chance(random, 0.5);
+  const callsMs = hangs ? lastsMs * uniform(random, [0.6, 0.98]) : lastsMs;
+  const { scheduler } = node.process;
+  const cut = (server: string): (() => void) => {
+    const ends = [
+      network.begin({ from: node.name, to: server, cut: true, late: 0.3 }),
+      network.begin({ from: server, to: node.name, cut: true }),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  };
+  return {
+    detail: hangs ? `calls get through after ${Math.round(callsMs)} ms,` : "",
+    lastsMs,
+    begin: () => {
+      const endCalls = cut(STORE);
+      const endWatch = cut(WATCH);
+      const heal = scheduler.after(callsMs, endCalls);
+      return () => {
+        scheduler.cancel(heal);
+        endCalls();
+        endWatch();
       };
     },
   };

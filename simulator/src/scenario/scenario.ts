@@ -52,6 +52,8 @@ export interface Scenario {
     /** Faults other than crashes and store failures last this long, in TTLs. */
     readonly lastTtls: Range;
     readonly restartMs: Range;
+    /** Every stretch between two quiet times has its own mixture, drawn around the weights. */
+    readonly swarm: boolean;
     readonly weights: ReadonlyMap<FaultKind, number>;
   };
   /** Planned operations: how many a minute, and how long between two. Never when faults are on, except as the fault `drain`. */
@@ -104,6 +106,7 @@ export function readScenario(name: string, parsed: unknown): Scenario {
     ambush: f.number("ambush", 0),
     lastTtls: f.range("lastTtls", [0.1, 2]),
     restartMs: f.range("restartMs", [100, 20_000]),
+    swarm: f.flag("swarm", true),
     weights: weightsOf(f, FAULT_KINDS),
   }));
   const operations = section(root, "operations", (f) => ({
