@@ -2,7 +2,7 @@
  * Store addresses as people write them: `memory:`, `embedded:./folder` for a folder of this process's own, `embedded://host:port` for one that another
  * process serves, `etcd://host:port` for an etcd. Parsing is apart from opening, so that a command can check what it was given before it starts anything.
  */
-import type { Clock, Random, Store } from "@keelson/kernel";
+import { nearest, type Clock, type Random, type Store } from "@keelson/kernel";
 import { parseAddress } from "@keelson/wire";
 import { EmbeddedStore } from "./embedded/embedded-store.ts";
 import { StoreUrlError } from "./errors.ts";
@@ -66,7 +66,7 @@ export function parseStoreUrl(url: string): StoreUrl {
   }
   if (scheme === "embedded") return embedded(rest);
   if (scheme === "etcd") return parseEtcdUrl(rest);
-  const near = nearest(scheme);
+  const near = nearest(scheme, Object.keys(FORMS));
   throw new StoreUrlError(
     `unknown store "${scheme}:"${near === undefined ? "" : ` (did you mean "${near}:"?)`}: write ${forms()}`,
   );
@@ -90,23 +90,4 @@ function embedded(rest: string): StoreUrl {
 function forms(): string {
   const all = Object.values(FORMS).flat();
   return `${all.slice(0, -1).join(", ")} or ${String(all.at(-1))}`;
-}
-
-/** The known scheme that is at most two letters away. */
-function nearest(scheme: string): string | undefined {
-  return Object.keys(FORMS).find((known) => distance(scheme, known) <= 2);
-}
-
-/** Letters to add, drop or change to make one of the other. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, n) => n);
-  for (const [i, letter] of Array.from(from).entries()) {
-    const next = [i + 1];
-    for (const [j, other] of Array.from(to).entries()) {
-      const change = (row[j] as number) + (letter === other ? 0 : 1);
-      next.push(Math.min(change, (row[j + 1] as number) + 1, (next[j] as number) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] as number;
 }

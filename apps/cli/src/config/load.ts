@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
 import { UsageError } from "../failure.ts";
 import { isWildcard, parseListen } from "./listen.ts";
-import { suggestion } from "./nearest.ts";
+import { suggestion } from "./suggestion.ts";
 import { SETTINGS, SETTING_NAMES, variableOf, type NodeConfig, type SettingName } from "./settings.ts";
 
 export interface ConfigSources {

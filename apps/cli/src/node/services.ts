@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { counterService, echoService } from "@keelson/examples";
 import { defineService, type ServiceDefinition } from "@keelson/runtime";
-import { suggestion } from "../config/nearest.ts";
+import { suggestion } from "../config/suggestion.ts";
 import { RunError, UsageError } from "../failure.ts";
 
 export interface ServiceSettings {

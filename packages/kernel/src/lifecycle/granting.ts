@@ -30,6 +30,10 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
   }
   const shard = machine.facts.shard(local.shardKey, now);
   const verdict = judgeTrouble(shard.trouble?.value, shard.troubleSince, now, machine.terms);
+  if (verdict.kind === "quarantined" && local.quarantinedAt !== shard.troubleSince) {
+    local.quarantinedAt = shard.troubleSince;
+    machine.decide("quarantined", local, undefined, describeTrouble(shard.trouble!.value));
+  }
   const at = Math.max(
     turn(machine, local, facts, position),
     local.retryAt,

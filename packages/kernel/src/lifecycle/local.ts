@@ -69,6 +69,8 @@ export interface Local {
   cleaning: boolean;
   promoting: boolean;
   promoteRetryAt: number;
+  /** The quarantine that was last told of, by when its record was seen. */
+  quarantinedAt: number | undefined;
   /** Set only with the adoption rule broken: does not notice grants that landed late. */
   deaf: boolean;
 }
@@ -93,6 +95,7 @@ export function newLocal(key: ReplicaKey): Local {
     cleaning: false,
     promoting: false,
     promoteRetryAt: -Infinity,
+    quarantinedAt: undefined,
     deaf: false,
   };
 }

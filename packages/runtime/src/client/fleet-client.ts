@@ -53,7 +53,10 @@ export class FleetClient {
       random,
       ...(options.router ? { options: options.router } : {}),
     });
-    this.mirror.subscribe({ changed: (changes) => feedRoutes(this.table, this.keys, changes), listed: () => undefined });
+    this.mirror.subscribe({
+      changed: (changes) => feedRoutes(this.table, this.keys, changes),
+      listed: () => undefined,
+    });
   }
 
   start(): void {

@@ -257,7 +257,7 @@ export class Router {
     };
     if (!target) {
       const what = request.mode === "write" ? "nobody to write to" : "no holder";
-      const text = `${what} ${within}: ${this.#table.explainAbsence(service, shard)}; try again, and if it lasts, see keelson explain`;
+      const text = `${what} ${within}: ${this.#table.explainAbsence(service, shard)}; try again`;
       failure = { code: "NO_HOLDER", text, reached: false, unknown: failure.unknown };
     } else if (shut && !journey.last) {
       const text = `node ${target.node} has not answered lately and was not asked ${within}: its shards move when its session ends, try again then`;

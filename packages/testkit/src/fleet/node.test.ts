@@ -81,6 +81,7 @@ test("a shard that always throws in open is quarantined and shown; the others ar
   while ((await node.handle(request("5"))).kind !== "quarantined")
     await new Promise((resolve) => setTimeout(resolve, 20));
   expect(node.explain("s", "5")?.trouble?.last.message).toBe("bad disk");
+  expect(node.decisions.of("s/5/0").map(({ kind }) => kind)).toContain("quarantined");
 });
 
 test("a second process with the id of a running node is refused, and the first goes on", async () => {
@@ -112,6 +113,12 @@ test("a node that cannot speak the fleet's protocol is told so, and changes noth
   expect(error).toBeInstanceOf(KeelsonError);
   expect(error).toMatchObject({ code: "PROTOCOL_MISMATCH" });
   expect(fleet.holders("s/0/0")).toEqual(["a"]);
+});
+
+test("a node whose TTL is longer than the fleet's longest is told so", async () => {
+  fleet = await TestFleet.start({ services: [service(() => Promise.resolve(echo))], nodes: 1 });
+  const error = await fleet.add("b", { terms: { ttlMs: 60_000 } }).catch((e: unknown) => e);
+  expect(error).toMatchObject({ code: "TTL_TOO_LONG" });
 });
 
 test("leaving and joining fail no request", async () => {

@@ -1,10 +1,5 @@
-/** ` (did you mean x?)`, with the known word nearest to a mistyped one, or nothing when none is near. */
-export function suggestion(word: string, known: readonly string[]): string {
-  const near = nearest(word, known);
-  return near === undefined ? "" : ` (did you mean ${near}?)`;
-}
-
-function nearest(word: string, known: readonly string[]): string | undefined {
+/** The known word nearest to a mistyped one, for "did you mean"; undefined when none is near. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   // A third of the word may be wrong; of a short one, two letters.
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
