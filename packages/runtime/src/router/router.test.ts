@@ -225,7 +225,7 @@ describe("Router, when nobody holds the shard", () => {
     const end = await scene.ask({ timeoutMs: 200 });
     expect([end.at, failure(end).code, failure(end).tries]).toEqual([200, "NO_HOLDER", 0]);
     expect(failure(end).message).toBe(
-      "jobs/1: no holder within 200 ms: no member of the fleet is known here; try again, and if it lasts, see keelson explain",
+      "jobs/1: no holder within 200 ms: no member of the fleet is known here; try again",
     );
     expect(scene.clock.timers).toBe(0);
   });

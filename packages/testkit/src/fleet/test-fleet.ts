@@ -71,7 +71,7 @@ export class TestFleet implements Transport {
         node: name,
         address: name,
         services,
-        terms: { ttlMs: 1_000, ...terms },
+        terms: { ttlMs: 3_000, ...terms },
         ...(onDecision ? { onDecision } : {}),
         ...options,
       },
