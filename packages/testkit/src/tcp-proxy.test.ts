@@ -131,3 +131,15 @@ test("refused connections end at once, until it heals", async () => {
   await until(() => served.heard() === "x");
   expect(echoed).toBe("x");
 });
+
+test("a cut ends also connections that a client has just ended", async () => {
+  for (let round = 0; round < 10; round++) {
+    const client = await dial();
+    client.socket.write("x");
+    await until(() => client.heard() === "x");
+    client.socket.end();
+    await sleep(0);
+    proxy.cut();
+  }
+  await until(() => proxy.connections === 0);
+});

@@ -157,7 +157,11 @@ class Link {
   }
 
   cut(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) {
+      // Node never closes a socket that is reset while its end is still on the way.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
     this.up.forget();
     this.down.forget();
   }
