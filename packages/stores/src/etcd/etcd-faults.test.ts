@@ -11,6 +11,8 @@ import { clock, random, sleep } from "../fixtures/real-clock.ts";
 import { EtcdStore } from "./etcd-store.ts";
 
 const CALL = { timeoutMs: 5_000 };
+/** How late a timer may be on a busy machine. */
+const SLACK_MS = 600;
 
 let etcd: TestServer;
 let proxy: TcpProxy;
@@ -130,9 +132,9 @@ test("in a black hole every call fails within its time, and the next one tries a
     proxy.blackHole();
     const failed = await failure(call);
     expect([name, failed.code]).toEqual([name, code]);
-    expect(failed.afterMs).toBeLessThan(400);
+    expect(failed.afterMs).toBeLessThan(150 + SLACK_MS);
     expect((await failure(() => store.range(prefix, { timeoutMs: 100 }))).code).toBe("STORE_UNAVAILABLE");
-    expect(proxy.accepted).toBeGreaterThan(connections);
+    await until("a new connection was tried", () => proxy.accepted > connections);
   }
 });
 
@@ -141,7 +143,7 @@ test("a store that never was reached fails every call within its time, as not se
   proxy.blackHole();
   const failed = await Promise.all(calls(store, incarnation, 150).map(([, , call]) => failure(call)));
   expect(failed.map(({ code }) => code)).toEqual(Array.from({ length: 5 }, () => "STORE_UNAVAILABLE"));
-  expect(Math.max(...failed.map(({ afterMs }) => afterMs))).toBeLessThan(400);
+  expect(Math.max(...failed.map(({ afterMs }) => afterMs))).toBeLessThan(150 + SLACK_MS);
 });
 
 test("a refused connection fails every call at once, as not sent", async () => {
