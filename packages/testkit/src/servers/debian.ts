@@ -15,7 +15,7 @@ interface Source {
 }
 
 const SOURCES: Readonly<Record<ServerName, Source>> = {
-  etcd: { packages: ["etcd-server", "etcd-client"], programs: ["etcd", "etcdctl"] },
+  etcd: { packages: ["etcd-server", "etcd-client", "openssl"], programs: ["etcd", "etcdctl", "openssl"] },
   redis: { packages: ["redis-server"], programs: ["redis-server", "redis-cli"] },
   postgres: { packages: ["postgresql"], programs: ["postgres", "initdb"] },
 };

@@ -6,6 +6,7 @@ export {
   whatToInstall,
   type ServerName,
 } from "./debian.ts";
+export { makeCertificates, type TestCertificates } from "./certificates.ts";
 export { etcdctl, startEtcd, type EtcdOptions } from "./etcd.ts";
 export { startPostgres, type PostgresOptions } from "./postgres.ts";
 export { startRedis, type RedisOptions } from "./redis.ts";

@@ -89,6 +89,6 @@ test("a server does not outlive a process that is killed", async () => {
 
 test("what is missing is said in one line that can be run", () => {
   expect(whatToInstall(["etcd", "redis"])).toBe(
-    "tests need etcd, redis: run `apt-get install --no-install-recommends etcd-server etcd-client redis-server` as root",
+    "tests need etcd, redis: run `apt-get install --no-install-recommends etcd-server etcd-client openssl redis-server` as root",
   );
 });
