@@ -21,4 +21,6 @@ export interface BenchResult {
   readonly figures: Figures;
   /** The same figures of other systems, measured in the same run. */
   readonly peers: Readonly<Record<string, Figures>>;
+  /** Promises that the run saw broken, in words. The command then exits with 3. */
+  readonly broken?: readonly string[];
 }

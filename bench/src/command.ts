@@ -9,7 +9,7 @@ export interface BenchOutput {
   save(name: string, result: { readonly name: string } & BenchResult): Promise<string>;
 }
 
-/** `bench` alone lists the benches, `bench <name> [options]` runs one. Returns the exit code. */
+/** `bench` alone lists the benches, `bench <name> [options]` runs one. Returns the exit code: 3 when a promise was broken. */
 export async function benchCommand(
   benches: readonly Bench[],
   argv: readonly string[],
@@ -34,9 +34,10 @@ export async function benchCommand(
     return 2;
   }
   output.out(`${bench.title}\n\n${table(result)}\n`);
-  const { figures, peers } = result;
+  const { figures, peers, broken = [] } = result;
   output.progress(`${name}: written to ${await output.save(name, { name, figures, peers })}`);
-  return 0;
+  for (const promise of broken) output.progress(`bench: ${name}: broken: ${promise}`);
+  return broken.length > 0 ? 3 : 0;
 }
 
 function list(benches: readonly Bench[]): string {

@@ -14,6 +14,7 @@ import {
 } from "@keelson/kernel";
 import { Router, SystemClock, systemRandom } from "@keelson/runtime";
 import type { Bench, BenchContext } from "./bench.ts";
+import { wholeNumber } from "./options.ts";
 
 /** Distinct requests, each asked for ten times a round. */
 const LOOKUPS = 200_000;
@@ -29,8 +30,8 @@ const routing: Bench = {
       args: [...context.args],
       options: { shards: { type: "string", default: "100000" }, rounds: { type: "string", default: "9" } },
     });
-    const shards = count("shards", values.shards);
-    const rounds = count("rounds", values.rounds);
+    const shards = wholeNumber("shards", values.shards);
+    const rounds = wholeNumber("rounds", values.rounds);
     context.progress(`filling a table with ${shards} shards`);
     const table = filled(shards);
     const figures = {
@@ -172,12 +173,4 @@ function median(rounds: number, run: (round: number) => number): number {
 
 function middle(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-function count(name: string, given: string): number {
-  const value = Number(given);
-  if (Number.isInteger(value) && value >= 1 && value <= 1_000_000) return value;
-  throw Object.assign(new Error(`--${name} ${given}: give a whole number from 1 to 1,000,000`), {
-    code: "ERR_PARSE_ARGS_VALUE",
-  });
 }

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export type ServerName = "etcd" | "redis" | "postgres";
+export type ServerName = "etcd" | "redis" | "postgres" | "faketime";
 
 interface Source {
   readonly packages: readonly string[];
@@ -18,6 +18,8 @@ const SOURCES: Readonly<Record<ServerName, Source>> = {
   etcd: { packages: ["etcd-server", "etcd-client", "openssl"], programs: ["etcd", "etcdctl", "openssl"] },
   redis: { packages: ["redis-server"], programs: ["redis-server", "redis-cli"] },
   postgres: { packages: ["postgresql"], programs: ["postgres", "initdb"] },
+  /** No server, but what the fault bench makes clocks leap with. */
+  faketime: { packages: ["faketime"], programs: ["faketime"] },
 };
 
 export const SERVER_NAMES = Object.keys(SOURCES) as readonly ServerName[];
