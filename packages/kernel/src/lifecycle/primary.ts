@@ -28,7 +28,12 @@ export function reconcilePrimary(machine: HostMachine, local: Local, hold: Hold,
     machine.emit({ kind: "demote", replica: local.key });
     hold.primary = undefined;
   }
-  if (hold.phase !== "live" || !session || !machine.era) return;
+  if (hold.phase !== "live" || !machine.era) return;
+  if (!session) {
+    // A renewal brings the deadline back without a word to anyone: look again by then.
+    machine.wake(local, now + machine.terms.renewRetryMs);
+    return;
+  }
   if (ours) {
     const epoch = { era: known.value.era, revision: known.revision };
     if (!hold.primary && compareEpochs(epoch, local.lastPrimary) > 0) {
