@@ -61,13 +61,17 @@ describe("an auction", () => {
   });
 
   test("waits for a hung bidder once, and not again until it answers", () => {
-    const hall = new Hall([10, 10, 10], half, { silentMs: 500 });
-    hall.join("a", 100);
+    const hall = new Hall([10, 10, 10, 10], half, { silentMs: 500 });
+    hall.join("a", 101);
+    // It bids once, and hears of nothing after that.
     hall.join("deaf", 100, 1e9);
-    hall.run(450);
-    expect(everyone(hall)).toEqual([undefined, undefined, undefined]);
+    hall.run(700);
+    expect(everyone(hall)).toEqual(["a", undefined, undefined, undefined]);
     hall.run(150);
-    expect(everyone(hall)).toEqual(["a", "a", "a"]);
+    expect(everyone(hall)).toEqual(["a", "a", "a", "a"]);
+    expect([...hall.guests.get("a")!.machine.silent.keys()]).toEqual(["deaf"]);
+    hall.run(5_000);
+    expect([...hall.guests.get("a")!.machine.silent.keys()]).toEqual([]);
   });
 
   test("ends with the window when a configured number of bids is never reached", () => {
@@ -106,19 +110,64 @@ describe("an auction", () => {
     expect(hall.read<Round>(hall.keys.auction("s", "round", "s/0/0"))!.value.empties).toBe(0);
   });
 
-  test("gives the next best the lot when the winner is gone before the grant", () => {
+  test("gives the next best the lot at once when the winner is gone before the grant", () => {
     const hall = new Hall([10], half);
+    const evaluator = hall.join("evaluator", 5);
+    hall.run(1_000);
+    const best = hall.join("best", 100);
+    hall.join("next", 90);
+    evaluator.lagMs = 400;
+    hall.run(50);
+    expect(hall.read<Bidder>(hall.keys.auction("s", "bidder", "best"))?.value.bid?.replica).toBe("s/0/0");
+    hall.kill(best.name, false);
+    // The evaluator's copy does not show the loss before 450; the refused grant does.
+    hall.run(390);
+    expect(everyone(hall)).toEqual(["next"]);
+  });
+
+  test("never goes to a bid that was taken back, however late the evaluator hears of it", () => {
+    const hall = new Hall([10], half, { silentMs: 200 });
     hall.join("evaluator", 5);
     hall.run(1_000);
     const best = hall.join("best", 100);
     hall.join("next", 90);
-    // The evaluator's copy lags: it still sees the bid of a node that has died since.
-    Object.assign(hall.guests.get("evaluator")!, { lagMs: 40 });
+    hall.guests.get("evaluator")!.lagMs = 40;
     hall.run(20);
-    expect(hall.read<Bidder>(hall.keys.auction("s", "bidder", "best"))?.value.bid?.replica).toBe("s/0/0");
-    hall.kill(best.name);
+    best.host.leave(hall.now);
     hall.run(1_000);
     expect(everyone(hall)).toEqual(["next"]);
+    expect(hall.read<Bidder>(hall.keys.auction("s", "bidder", "best"))?.value.bid).toBeUndefined();
+  });
+
+  test("that was won unseen keeps its bidder from bidding again before it knows", () => {
+    const hall = new Hall([10, 10], half, { levelAt: 0, emptyPauseMs: 60_000 });
+    hall.join("evaluator", 5).lagMs = 20;
+    hall.run(1_000);
+    const slow = hall.join("slow", 15, 100);
+    hall.run(150);
+    expect(everyone(hall)).toEqual(["slow", undefined]);
+    // It does not know yet, wants its bid back, and would bid on the other lot with the same memory.
+    slow.host.prepareFailed("s/0/0", "no disk", hall.now);
+    hall.run(1_000);
+    expect(hall.broken).toEqual([]);
+    expect(everyone(hall)).toEqual(["slow", undefined]);
+  });
+
+  test("does not wait for a bidder whose own bid waits for this one", () => {
+    const hall = new Hall([10, 10], half, { elsewhereMs: 300, graceMs: 500 });
+    hall.join("a", 100, 200);
+    hall.join("b", 100);
+    hall.run(490);
+    // Only b hears in time that the other one goes first now: each bids where the other does not.
+    hall.put(hall.keys.auction("s", "override", "s/1"), { v: 1, pinned: true });
+    hall.run(210);
+    const bid = (name: string) =>
+      hall.read<Bidder>(hall.keys.auction("s", "bidder", name))?.value.bid?.replica;
+    expect([bid("a"), bid("b")]).toEqual(["s/0/0", "s/1/0"]);
+    expect(everyone(hall)).toEqual([undefined, undefined]);
+    hall.run(1_000);
+    expect(everyone(hall)).toEqual(["a", "b"]);
+    expect(counter(hall, "bids_rejected_already_pending")).toBeGreaterThan(0);
   });
 
   test("names a target for what a leaving node still holds, and a node leaves no bid behind", () => {

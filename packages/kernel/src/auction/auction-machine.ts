@@ -27,6 +27,8 @@ export interface Seat {
 
 /** How often the small duties are looked after: footprints, what was left lying, demand. */
 const KEEP_MS = 1_000;
+/** After so many times the wait a silent bidder gets another chance: it may be well again and have had nothing to say. */
+const SILENT_TIMES = 10;
 /** Lots without a bid that are looked at when this node's memory changes. */
 const LOOK_MAX = 64;
 
@@ -46,8 +48,8 @@ export class AuctionMachine {
   readonly passing = new Set<ReplicaKey>();
   passRetryAt = -Infinity;
   readonly closings = new Map<ReplicaKey, Closing>();
-  /** Bidders that let a round wait, and have not answered anything since. */
-  readonly silent = new Set<string>();
+  /** Bidders that let a round wait and have not answered anything since, and until when they are not waited for. */
+  readonly silent = new Map<string, number>();
   /** Moves asked for to level memory, and until when they are not asked for again. */
   readonly asked = new Map<ReplicaKey, number>();
 
@@ -80,7 +82,7 @@ export class AuctionMachine {
   setPlan(plan: Plan | undefined): void {
     this.market.setPlan(plan);
     this.limiter.setRate(this.market.terms.evaluationsPerSecond);
-    for (const node of this.silent) if (!this.market.bidders?.has(node)) this.silent.delete(node);
+    for (const node of this.silent.keys()) if (!this.market.bidders?.has(node)) this.silent.delete(node);
     this.seat.nothing = undefined;
   }
 
@@ -213,7 +215,7 @@ export class AuctionMachine {
       // Whoever waits for another round of its own will answer when that is over.
       if (bid && this.market.isCurrent(bid)) continue;
       if (now < Math.max(waitsSince, board.answeredAt(node)) + terms.silentMs) continue;
-      this.silent.add(node);
+      this.silent.set(node, now + SILENT_TIMES * terms.silentMs);
       changed = true;
     }
     return changed;
@@ -246,6 +248,7 @@ export class AuctionMachine {
       for (const replica of market.board.replicasWithPasses()) this.#judgements.add(replica);
     }
     this.#office = office;
+    for (const [node, until] of this.silent) if (now >= until) this.silent.delete(node);
     if (office) for (const replica of this.#judgements) evaluate(this, replica, office, now);
     this.#judgements.clear();
     if (office && now >= this.#levelAt) {

@@ -57,7 +57,10 @@ export type AuctionVerdict =
 export function judgeAuction(auction: Auction, windowMs: number, now: number): AuctionVerdict {
   const bids = auction.bids.filter(({ session }) => !auction.gone.has(session));
   const answered = new Set([...bids, ...auction.passes].map(({ node }) => node));
-  const missing = [...auction.expected].filter((node) => !answered.has(node));
+  const dead = new Set(
+    auction.bids.filter(({ session }) => auction.gone.has(session)).map(({ node }) => node),
+  );
+  const missing = [...auction.expected].filter((node) => !answered.has(node) && !dead.has(node));
   const answers = answered.size;
   if (bids.length === 0) {
     // No bid, no window: it is empty only when everyone has said so.
