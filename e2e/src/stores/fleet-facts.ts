@@ -11,7 +11,7 @@ import { afterEach, describe, expect, test } from "vitest";
 export interface StoreServer {
   readonly port: number;
   /** A client of the server at this port, or at one that leads to it. */
-  connect(port: number): Store;
+  readonly connect: (port: number) => Store;
   /** The shortest session that it grants. */
   readonly ttlMs: number;
 }
@@ -34,7 +34,7 @@ export function fleetFacts(name: string, server: () => StoreServer): void {
     });
 
     test("three nodes hold 60 shards, and those of one that is killed are held again within TTL and a second", async () => {
-      const { ttlMs, port, connect } = bound(server());
+      const { ttlMs, port, connect } = server();
       fleet = await TestFleet.start({ services: [echo], terms: { ttlMs }, connect: () => connect(port) });
       const before = fleet.replicas().filter((replica) => fleet?.holders(replica)[0] === "b");
       expect(before.length).toBeGreaterThan(0);
@@ -45,7 +45,7 @@ export function fleetFacts(name: string, server: () => StoreServer): void {
     });
 
     test("a node that is cut off stops serving before the store ends its session, and serves again afterwards", async () => {
-      const { ttlMs, port, connect } = bound(server());
+      const { ttlMs, port, connect } = server();
       proxy = await TcpProxy.open(port);
       const { port: detour } = proxy;
       fleet = await TestFleet.start({
@@ -92,7 +92,3 @@ export function fleetFacts(name: string, server: () => StoreServer): void {
 
 /** What a machine that runs other tests beside may add. */
 const SLOW_MACHINE_MS = 1_500;
-
-function bound(server: StoreServer): StoreServer {
-  return { ttlMs: server.ttlMs, port: server.port, connect: (port) => server.connect(port) };
-}
