@@ -2,7 +2,7 @@
  * One connection to one member of etcd, ready for use: the client is known there, and so is which etcd it is. All that comes over it is from one process of one member,
  * whose state never goes back; and the first thing read over it was read with a quorum. So nothing on it is older than what an earlier connection showed.
  */
-import type { Clock, Random, Revision } from "@keelson/kernel";
+import type { Clock, Random, Revision, Timer } from "@keelson/kernel";
 import { isTokenStale, memberRefused } from "./failure.ts";
 import type { StreamSink } from "./grpc/call.ts";
 import { GrpcConnection, type GrpcStream, type Metadata } from "./grpc/connection.ts";
@@ -18,6 +18,7 @@ import {
   type Transaction,
   type TransactionResult,
 } from "./messages/kv.ts";
+import { PROBE_AFTER_MS, PROBE_WITHIN_MS } from "./options.ts";
 import { measureClockOffset } from "./server-time.ts";
 import { WatchStream } from "./watch-stream.ts";
 
@@ -42,6 +43,7 @@ export class EtcdConnection {
   #incarnation: Incarnation | undefined;
   #clockOffsetMs = 0;
   #ready = false;
+  #probeTimer: Timer | undefined;
 
   /** Rejects with a GrpcError that says `sent: false`: whatever the caller wanted to send was not. */
   static async open(options: EtcdConnectionOptions, timeoutMs: number): Promise<EtcdConnection> {
@@ -59,6 +61,7 @@ export class EtcdConnection {
       connection.#clockOffsetMs = await offset;
       if (rpc.isClosed) throw new Error("the connection ended while it began");
       connection.#ready = true;
+      connection.#watchSilence(PROBE_AFTER_MS);
       return connection;
     } catch (error) {
       connection?.close("it could not be used");
@@ -179,7 +182,24 @@ export class EtcdConnection {
     this.#metadata = { ...this.#metadata, token: decodeToken(reply) };
   }
 
+  /** Who only watches would not learn that nobody is there any more. So whoever watches asks, when nothing was heard for a while. */
+  #watchSilence(afterMs: number): void {
+    const { clock } = this.#options;
+    this.#probeTimer = clock.after(afterMs, () => {
+      const left = this.#rpc.heardAt + PROBE_AFTER_MS - clock.now();
+      if (left > 0 || this.watches.size === 0) this.#watchSilence(left > 0 ? left : PROBE_AFTER_MS);
+      else {
+        const again = (): void => {
+          if (!this.#rpc.isClosed) this.#watchSilence(PROBE_AFTER_MS);
+        };
+        // Without an answer the connection is closed by the deadline; any other failure is an answer.
+        this.learnIncarnation(PROBE_WITHIN_MS).then(again, again);
+      }
+    });
+  }
+
   #ended(reason: string): void {
+    this.#probeTimer?.cancel();
     // First of all nobody gets this connection any more: who is told that a watch ended may begin another at once.
     if (this.#ready) this.#options.closed(this);
     this.watches.end(reason);

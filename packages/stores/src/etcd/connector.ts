@@ -5,9 +5,11 @@
 import type { Clock } from "@keelson/kernel";
 import { EtcdConnection, type EtcdConnectionOptions } from "./connection.ts";
 import { GRPC, GrpcError, notSent } from "./grpc/status.ts";
-import type { Target } from "./grpc/target.ts";
+import { targetName, type Target } from "./grpc/target.ts";
 import { incarnationKey } from "./incarnation.ts";
 import { ATTEMPT_MS, LONE_ATTEMPT_MS, targets, type EtcdStoreOptions } from "./options.ts";
+
+const HINT = "check the address, and that etcd runs there";
 
 export class Connector {
   readonly #clock: Clock;
@@ -68,14 +70,20 @@ export class Connector {
         this.#next += 1;
       }
     }
-    const message = errors.map((error) => error.message).join("; ") || "the client was closed";
-    throw new GrpcError(errors[0]?.code ?? GRPC.unavailable, message, false, { cause: errors.at(-1) });
+    if (this.#closed) throw notSent("the client was closed");
+    const message = errors.map((error) => error.message).join("; ");
+    const unreachable = errors.every(
+      ({ code }) => code === GRPC.unavailable || code === GRPC.deadlineExceeded,
+    );
+    const hint = unreachable ? ` (${HINT})` : "";
+    throw new GrpcError(errors[0]?.code ?? GRPC.unavailable, message + hint, false, { cause: errors.at(-1) });
   }
 
   #within(connecting: Promise<EtcdConnection>, timeoutMs: number): Promise<EtcdConnection> {
     return new Promise((resolve, reject) => {
+      const names = this.#targets.map(targetName).join(", ");
       const timer = this.#clock.after(timeoutMs, () =>
-        reject(notSent(`no connection within ${timeoutMs} ms`)),
+        reject(notSent(`no connection to ${names} within ${timeoutMs} ms (${HINT})`)),
       );
       connecting.then(resolve, reject).finally(() => timer.cancel());
     });

@@ -1,6 +1,6 @@
 import type { Store } from "@keelson/kernel";
 import { etcdctl, startEtcd, type TestServer } from "@keelson/testkit/servers";
-import { storeContract, type StoreHarness } from "@keelson/testkit/store-contract";
+import { networkStoreContract, storeContract, type StoreHarness } from "@keelson/testkit/store-contract";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll } from "vitest";
 import { clock, random } from "../fixtures/real-clock.ts";
@@ -9,18 +9,18 @@ import { EtcdStore } from "./etcd-store.ts";
 let etcd: TestServer;
 
 beforeAll(async () => {
-  // A fast election also lets leases be as short as a second, which halves the time of this suite.
   etcd = await startEtcd({ electionMs: 100 });
 });
 
 afterAll(() => etcd.stop());
 
-function client(): EtcdStore {
-  return new EtcdStore({
-    clock,
-    random,
-    endpoints: [{ host: "127.0.0.1", port: etcd.port }],
-  });
+function client(port = etcd.port): EtcdStore {
+  return new EtcdStore({ clock, random, endpoints: [{ host: "127.0.0.1", port }] });
+}
+
+async function forget(store: Store): Promise<void> {
+  const { revision } = await store.range("", { timeoutMs: 1_000 });
+  await etcdctl(etcd, "compact", `${revision}`);
 }
 
 /** Sessions that a fact leaves behind would end, and take a revision, in the middle of another fact. */
@@ -40,14 +40,11 @@ storeContract("etcd store", (): Promise<StoreHarness> => {
   return Promise.resolve({
     store,
     second,
-    ttlMs: 1_000,
+    ttlMs: 2_000,
     graceMs: 1_000,
     sleep: (ms) => sleep(ms),
     restart: () => etcd.restart(),
-    forget: async () => {
-      const { revision } = await store.range("", { timeoutMs: 1_000 });
-      await etcdctl(etcd, "compact", `${revision}`);
-    },
+    forget: () => forget(store),
     lacks: { expired: "etcd's deletions do not say why" },
     close: async () => {
       await Promise.all([store.close(), second.close()]);
@@ -57,3 +54,5 @@ storeContract("etcd store", (): Promise<StoreHarness> => {
     },
   });
 });
+
+networkStoreContract("etcd store", () => ({ port: etcd.port, connect: client, forget }));

@@ -120,7 +120,7 @@ export class EtcdStore implements Store {
       if (lease === undefined) never.push(session);
       else leases.set(lease, session);
     }
-    return this.#with(options, false, async (connection, left) => {
+    return this.#with(options, true, async (connection, left) => {
       if (leases.size === 0) return { alive: [], gone: never, ...(await looked(connection, left())) };
       const renewal = await connection.leases.renew([...leases.keys()], left());
       const named = (ids: readonly string[]): string[] => ids.map((lease) => leases.get(lease) as string);

@@ -59,6 +59,11 @@ export class WatchStream {
     this.#ports = ports;
   }
 
+  /** How many watches are open. */
+  get size(): number {
+    return this.#watches.size;
+  }
+
   add(range: KeyRange, after: Revision, sink: WatchSink): Watch {
     this.#lastId += 1;
     const id = this.#lastId;

@@ -1,6 +1,5 @@
 /** gRPC over a real socket, against a small server of our own that does as each test says. */
-import type { Clock } from "@keelson/kernel";
-import { ManualClock, TcpProxy } from "@keelson/testkit";
+import { TcpProxy } from "@keelson/testkit";
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -37,9 +36,12 @@ afterEach(async () => {
   server.close();
 });
 
-async function open(on: Clock = clock): Promise<GrpcConnection> {
-  const connection = await GrpcConnection.open({ host: "127.0.0.1", port: proxy.port }, on, 1_000, (reason) =>
-    closings.push(reason),
+async function open(): Promise<GrpcConnection> {
+  const connection = await GrpcConnection.open(
+    { host: "127.0.0.1", port: proxy.port },
+    clock,
+    1_000,
+    (reason) => closings.push(reason),
   );
   connections.push(connection);
   return connection;
@@ -175,27 +177,6 @@ test("a message that is longer than the limit ends the stream before it is read"
     stream.write(head);
   };
   await expect(call(await open())).rejects.toThrow(/more than \d+/);
-});
-
-test("a silent connection with a stream open is pinged, and closed when nobody answers", async () => {
-  const time = new ManualClock();
-  answer = (stream) => stream.respond({ ":status": 200 });
-  const connection = await open(time);
-  connection.stream("/a.B/C", {}, { message: () => {}, ended: () => {} });
-  await sleep(20);
-  // Alive: each ping is answered in real time before the manual clock goes on.
-  for (let round = 0; round < 3; round += 1) {
-    await time.advance(6_100);
-    await sleep(20);
-    await time.advance(6_100);
-    await sleep(20);
-  }
-  expect(closings).toEqual([]);
-  proxy.blackHole();
-  await time.advance(6_100);
-  await sleep(20);
-  await time.advance(6_100);
-  expect(closings).toEqual([expect.stringMatching(/no answer to a ping/)]);
 });
 
 test("a port where nobody listens fails at once, as not sent", async () => {

@@ -1,17 +1,13 @@
 /**
  * gRPC over one HTTP/2 connection: calls with deadlines, and streams. It never retries and never reconnects. A connection that stays silent past a
- * call's deadline, or does not answer a ping, is closed: whoever asks next makes a new one. It knows nothing of etcd.
+ * call's deadline is closed: whoever asks next makes a new one. It knows nothing of etcd.
  */
-import type { Clock, Timer } from "@keelson/kernel";
+import type { Clock } from "@keelson/kernel";
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { followCall, type StreamSink } from "./call.ts";
 import { frame } from "./frame.ts";
 import { GRPC, GrpcError, notSent } from "./status.ts";
 import { targetName, targetOrigin, type Target } from "./target.ts";
-
-/** etcd takes pings more often than every 5 s for abuse, and closes the connection. */
-const PING_AFTER_SILENCE_MS = 6_000;
-const PING_WITHIN_MS = 3_000;
 
 /** The default of 64 KiB would make a listing wait for the other side several times a megabyte. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
@@ -34,8 +30,7 @@ export class GrpcConnection {
   #reason: string | undefined;
   /** Rises with everything the server says on any stream. */
   #heard = 0;
-  #streams = 0;
-  #pingTimer: Timer | undefined;
+  #heardAt: number;
 
   /** `closed` is called once, when the connection has ended for whatever reason. */
   static open(
@@ -77,11 +72,11 @@ export class GrpcConnection {
     this.#clock = clock;
     this.#name = name;
     this.#closed = closed;
+    this.#heardAt = clock.now();
     session.setLocalWindowSize(WINDOW_BYTES);
     session.on("error", (error: Error) => this.close(error.message));
     session.on("goaway", (code) => this.close(`the server said goodbye (${code})`));
     session.on("close", () => this.close("the server closed the connection"));
-    this.#watchSilence(this.#heard);
   }
 
   get isClosed(): boolean {
@@ -91,7 +86,6 @@ export class GrpcConnection {
   close(reason: string): void {
     if (this.#reason !== undefined) return;
     this.#reason = `${this.#name}: ${reason}`;
-    this.#pingTimer?.cancel();
     this.#session.destroy();
     this.#closed(this.#reason);
   }
@@ -142,6 +136,11 @@ export class GrpcConnection {
     return this.#heard;
   }
 
+  /** When something was heard last, on the injected clock. */
+  get heardAt(): number {
+    return this.#heardAt;
+  }
+
   /** Undefined when the call could not begin; the sink has been, or will be, told. */
   #open(path: string, metadata: Metadata, sink: StreamSink): ClientHttp2Stream | undefined {
     let stream: ClientHttp2Stream;
@@ -161,34 +160,15 @@ export class GrpcConnection {
       );
       return undefined;
     }
-    this.#streams += 1;
     followCall(stream, this.#name, {
       message: (message) => sink.message(message),
       heard: () => {
         this.#heard += 1;
+        this.#heardAt = this.#clock.now();
       },
-      ended: (error) => {
-        this.#streams -= 1;
-        sink.ended(error);
-      },
+      ended: (error) => sink.ended(error),
     });
     return stream;
-  }
-
-  /** While streams are open and nothing is heard, asks whether anybody is there. */
-  #watchSilence(heard: number): void {
-    this.#pingTimer = this.#clock.after(PING_AFTER_SILENCE_MS, () => {
-      if (this.#heard !== heard || this.#streams === 0) {
-        this.#watchSilence(this.#heard);
-        return;
-      }
-      this.#session.ping(() => {
-        if (this.#reason !== undefined) return;
-        this.#pingTimer?.cancel();
-        this.#watchSilence(this.#heard);
-      });
-      this.#pingTimer = this.#clock.after(PING_WITHIN_MS, () => this.close("no answer to a ping"));
-    });
   }
 }
 
