@@ -1,6 +1,9 @@
-import type { Rules } from "@keelson/kernel";
+import type { Rules, ShardHandler, ShardMemory } from "@keelson/kernel";
 import { FleetClient, KeelsonNode, type NodeMemory } from "@keelson/runtime";
+import { indexing } from "./auction/indexing.ts";
+import type { AuctionWorld } from "./auction/world.ts";
 import { EraNumbers, SimEraSource } from "./eras.ts";
+import type { Emit } from "./events.ts";
 import type { NodeDriver, NodeFactory, SimNode } from "./node.ts";
 import type { SimProcess } from "./process.ts";
 import { simulatedService } from "./service.ts";
@@ -19,7 +22,7 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
   const { scenario, network, emit, scheduler } = world;
   const { process } = node;
   const streams = world.streams.within(`${node.name}/${process.life}`);
-  const service = simulatedService(
+  const counters = simulatedService(
     { name: SERVICE, primary: scenario.fleet.primary, ...scenario.service },
     {
       process,
@@ -30,6 +33,7 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
       raisesFirst: world.own.activateRaise,
     },
   );
+  const auctioned = world.auction && indexed(world.auction, node, counters, emit);
   const store = new SimStore({
     process,
     network,
@@ -58,7 +62,7 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
       capacity: node.capacity,
       services: [
         {
-          ...service,
+          ...(auctioned ?? counters),
           name: SERVICE,
           parameters: world.parameters,
           placement: world.placement,
@@ -79,6 +83,19 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
       eras: new SimEraSource(process, network, numbers),
     },
   );
+}
+
+/** The same service, with repositories to index and memory to index them into. */
+function indexed(
+  world: AuctionWorld,
+  node: SimNode,
+  counters: ShardHandler,
+  emit: Emit,
+): ShardHandler & { readonly memory: ShardMemory } {
+  const { catalogue, scenario } = world;
+  const memory = world.memoryFor(node, emit);
+  const { clock } = node.process;
+  return { ...indexing(counters, SERVICE, scenario.indexing, { clock, catalogue, memory }), memory };
 }
 
 /** How many of the replicas it holds a node would admit requests for right now. */

@@ -65,6 +65,16 @@ export type SimEvent =
       readonly node: string;
       readonly how: "start" | "crash" | "left" | "refused-to-start";
     }
+  /** A repository is being indexed, has been, or is gone from a node's memory; with what the node then uses. */
+  | {
+      readonly kind: "memory";
+      readonly node: string;
+      readonly replica: ReplicaKey;
+      readonly what: "building" | "built" | "freed";
+      readonly bytes: number;
+      readonly usedBytes: number;
+      readonly budgetBytes: number;
+    }
   /** Nothing has been wrong for long enough that the fleet must have settled. */
   | { readonly kind: "settled" }
   /** A second of virtual time has passed. */

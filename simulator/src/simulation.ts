@@ -1,5 +1,7 @@
 import {
   Keys,
+  auction,
+  claim,
   replicaKey,
   ring,
   shardIds,
@@ -9,6 +11,8 @@ import {
   type ServiceParameters,
   type Terms,
 } from "@keelson/kernel";
+import { Autoscaler } from "./auction/autoscaler.ts";
+import { AuctionWorld } from "./auction/world.ts";
 import type { OwnRules } from "./breaks.ts";
 import { uniform } from "./chance/draw.ts";
 import { Streams } from "./chance/streams.ts";
@@ -49,6 +53,8 @@ export interface Surroundings {
   readonly store: StoreServer;
   readonly listeners: Listeners;
   readonly resources: Resources;
+  /** The repositories and the nodes' memory, where these are auctioned or claimed. */
+  readonly auction: AuctionWorld | undefined;
   readonly emit: (event: SimEvent) => void;
 }
 
@@ -61,6 +67,8 @@ export interface SimulationOptions {
   readonly makeRouter: (surroundings: Surroundings, process: SimProcess) => ClientRouter;
   readonly onTraceLine?: (line: string) => void;
   readonly onViolation?: (violation: Violation) => void;
+  /** Further listeners, for what a run measures; they change nothing. */
+  readonly watch?: (scene: Scene) => readonly Pick<Checker, "hears" | "on">[];
   /** Ends the run early once this many violations were found. */
   readonly violationsMax?: number;
 }
@@ -77,6 +85,7 @@ export class Simulation {
   readonly workload: Workload;
   readonly injector: FaultInjector;
   readonly operations: PlannedOperations;
+  readonly autoscaler: Autoscaler | undefined;
   readonly scheduler = new Scheduler();
   readonly #options: SimulationOptions;
   readonly #supervisor: Supervisor;
@@ -117,9 +126,9 @@ export class Simulation {
         shards: scenario.fleet.shards,
         replicas: scenario.fleet.replicas,
         primary: scenario.fleet.primary,
-        placement: {},
+        placement: scenario.repositories?.placement ?? {},
       },
-      placement: ring({ service: SERVICE }),
+      placement: PLACEMENTS[scenario.fleet.placement]({ service: SERVICE }),
       own: options.own,
       streams,
       scheduler,
@@ -127,6 +136,8 @@ export class Simulation {
       store,
       listeners: new Map(),
       resources: new Resources(emit, { checksEpochs: options.own.epochCheck }),
+      auction:
+        scenario.repositories && new AuctionWorld(scenario.repositories, scenario.fleet.shards, streams),
       emit,
     };
     this.nodes = this.#makeNodes();
@@ -154,7 +165,10 @@ export class Simulation {
       this.#supervisor,
       streams.within("operations"),
     );
-    for (const checker of makeCheckers(scenario.checkers, this.#scene())) this.#listen(checker);
+    this.autoscaler = this.#makeAutoscaler();
+    const scene = this.#scene();
+    for (const checker of makeCheckers(scenario.checkers, scene)) this.#listen(checker);
+    for (const listener of options.watch?.(scene) ?? []) this.#listen(listener);
     this.#listen(this.#supervisor);
     this.#listen(this.injector);
   }
@@ -217,6 +231,12 @@ export class Simulation {
     });
   }
 
+  #makeAutoscaler(): Autoscaler | undefined {
+    const { auction: world, scheduler, store, keys } = this.#surroundings;
+    const ports = { scheduler, supervisor: this.#supervisor, store, keys, service: SERVICE };
+    return world && new Autoscaler(world.scenario.autoscaler, { ...ports, world });
+  }
+
   #clock(name: string): MachineClock {
     const random = new Streams(this.#options.seed).stream(`clock/${name}`);
     return new MachineClock({
@@ -228,6 +248,7 @@ export class Simulation {
 
   #emit(event: SimEvent): void {
     if (event.kind === "store-changed") this.#ledger.apply(event.batch);
+    else if (event.kind === "node" && event.how !== "start") this.#surroundings.auction?.ended(event.node);
     else if (event.kind === "store-recovered")
       this.#ledger.reload(this.#surroundings.store.core.snapshot().entries);
     this.trace.event(event);
@@ -264,6 +285,7 @@ export class Simulation {
       },
       sessionsOpened: () => this.#surroundings.store.sessionsOpened,
       driftMax: 2 * this.knobs.drift,
+      ...(this.#surroundings.auction ? { auction: this.#surroundings.auction } : {}),
       soon: (run) => void scheduler.after(0, run),
       report: (checker, subject, text) => this.#report(checker, subject, text),
     };
@@ -297,6 +319,8 @@ function clockRate(knobs: Knobs, machine: "node" | "store", howFar: number): num
   const share = Math.max(-1, Math.min(1, 2 * howFar));
   return 1 + share * (machine === "store" ? knobs.drift / 2 : knobs.drift);
 }
+
+const PLACEMENTS = { ring, auction, claim } as const;
 
 const progressMs = 60_000;
 /** An era opens after one TTL; the first plan is carried out well within the second. */

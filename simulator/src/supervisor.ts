@@ -69,9 +69,9 @@ export class Supervisor {
   }
 
   /** Leaves for good. */
-  retire(node: SimNode): void {
+  retire(node: SimNode, then: () => void = () => {}): void {
     this.#wanted.delete(node);
-    node.leave(() => {});
+    node.leave(then);
   }
 
   /** Starts at once whatever is down and should run. */

@@ -76,6 +76,13 @@ export class Trace {
         return this.line("store", "down", "-", "");
       case "store-recovered":
         return this.line("store", "recovered", "-", event.recovery.kind);
+      case "memory":
+        return this.line(
+          event.node,
+          event.what,
+          event.replica,
+          `${event.usedBytes} of ${event.budgetBytes} bytes`,
+        );
       case "settled":
         return this.line("check", "settled", "-", "");
       case "finished":

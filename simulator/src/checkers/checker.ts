@@ -1,4 +1,5 @@
 import type { Placement, ReplicaKey, ServiceParameters, Terms } from "@keelson/kernel";
+import type { AuctionWorld } from "../auction/world.ts";
 import type { SimEvent } from "../events.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Resources } from "../resource.ts";
@@ -41,6 +42,8 @@ export interface Scene {
     /** The longest a prepare and an activation take together, when nothing is wrong. */
     readonly openMsMax: number;
   };
+  /** The repositories and what nodes' memory really holds, where these are auctioned or claimed. */
+  readonly auction?: AuctionWorld;
   /** How many sessions were opened at the store so far; the id of session number 7 is `s7`. */
   sessionsOpened(): number;
   /** The greatest relative difference between two clock rates. */

@@ -5,8 +5,8 @@ import type { Checker, Scene } from "./checker.ts";
 interface Work {
   /** Requests that were admitted and have not ended. */
   count: number;
-  /** When the node last decided to drain, in true time. */
-  drainingSince: number;
+  /** When the node first decided to drain since it last admitted anything, in true time. */
+  drainingSince: number | undefined;
 }
 
 /** A planned move waits for what is in flight: no hand-over is carried out while the holder still works on requests for the replica, unless it has waited as long as a drain may take. */
@@ -23,9 +23,12 @@ export class DrainedChecker implements Checker {
 
   on(event: SimEvent): void {
     switch (event.kind) {
-      case "admitted":
-        this.#of(event.node, event.replica).count++;
+      case "admitted": {
+        const work = this.#of(event.node, event.replica);
+        work.count++;
+        work.drainingSince = undefined;
         return;
+      }
       case "finished":
         this.#of(event.node, event.replica).count--;
         return;
@@ -34,7 +37,7 @@ export class DrainedChecker implements Checker {
         return;
       case "decision":
         if (event.decision.kind === "draining" && event.decision.replica !== undefined)
-          this.#of(event.node, event.decision.replica).drainingSince = this.#scene.now();
+          this.#of(event.node, event.decision.replica).drainingSince ??= this.#scene.now();
         return;
       case "store-changed":
         for (const change of event.batch.changes) if (change.kind === "put") this.#put(change.entry.key);
@@ -51,7 +54,8 @@ export class DrainedChecker implements Checker {
     if (tenure?.how !== "hand-over" || tenure.from === undefined) return;
     const work = this.#work.get(tenure.from)?.get(parsed.rest);
     if (!work || work.count <= 0) return;
-    if (this.#scene.now() - work.drainingSince >= terms.drainMs * (1 - driftMax)) return;
+    const waitedMs = work.drainingSince === undefined ? 0 : this.#scene.now() - work.drainingSince;
+    if (waitedMs >= terms.drainMs * (1 - driftMax)) return;
     this.#scene.report(
       this.name,
       parsed.rest,
@@ -63,7 +67,7 @@ export class DrainedChecker implements Checker {
     let ofNode = this.#work.get(node);
     if (!ofNode) this.#work.set(node, (ofNode = new Map<ReplicaKey, Work>()));
     let work = ofNode.get(replica);
-    if (!work) ofNode.set(replica, (work = { count: 0, drainingSince: -Infinity }));
+    if (!work) ofNode.set(replica, (work = { count: 0, drainingSince: undefined }));
     return work;
   }
 }

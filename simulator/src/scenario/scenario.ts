@@ -1,4 +1,5 @@
 import { terms as defaultTerms, type Terms } from "@keelson/kernel";
+import { readAuction, type AuctionScenario } from "../auction/terms.ts";
 import { CHECKER_NAMES, type CheckerName } from "../checkers/index.ts";
 import type { Range } from "../chance/draw.ts";
 import { FAULT_KINDS, type FaultKind } from "../faults/fault.ts";
@@ -16,8 +17,11 @@ export interface Scenario {
     readonly shards: number;
     readonly replicas: number;
     readonly primary: boolean;
+    readonly placement: PlacementName;
     readonly stabilisationMs: number;
   };
+  /** For auctions and claims. */
+  readonly repositories: AuctionScenario | undefined;
   readonly terms: Partial<Terms>;
   /** Ranges from which a run draws one number each, for the whole run. */
   readonly knobs: {
@@ -63,6 +67,8 @@ export interface Scenario {
   readonly checkers: readonly CheckerName[];
 }
 
+export type PlacementName = "ring" | "auction" | "claim";
+
 export type OperationKind = "restart" | "join" | "leave" | "capacity";
 
 const OPERATION_KINDS: readonly OperationKind[] = ["restart", "join", "leave", "capacity"];
@@ -78,9 +84,14 @@ export function readScenario(name: string, parsed: unknown): Scenario {
     shards: f.number("shards"),
     replicas: f.number("replicas", 1),
     primary: f.flag("primary", false),
+    placement: readPlacement(f.text("placement", "ring"), name),
     stabilisationMs: f.number("stabilisationMs", 0),
   }));
   const terms = section(root, "terms", (f) => readTerms(f.numbers(), name));
+  const repositories =
+    fleet.placement === "ring"
+      ? undefined
+      : section(root, "repositories", (f) => readAuction(f, `${name}.repositories`));
   const knobs = section(root, "knobs", (f) => ({
     drift: f.range("drift", [0, 0.02]),
     floorMs: f.range("floorMs", [0.1, 1]),
@@ -121,7 +132,25 @@ export function readScenario(name: string, parsed: unknown): Scenario {
     checkersWithout(f.texts("off"), faults.weights.size > 0, name),
   );
   root.done();
-  return { name, about, fleet, terms, knobs, service, workload, faults, operations, quiet, checkers };
+  return {
+    name,
+    about,
+    fleet,
+    repositories,
+    terms,
+    knobs,
+    service,
+    workload,
+    faults,
+    operations,
+    quiet,
+    checkers,
+  };
+}
+
+function readPlacement(text: string, name: string): PlacementName {
+  if (text === "ring" || text === "auction" || text === "claim") return text;
+  throw new ScenarioError(`${name}.fleet.placement is "${text}"; it may be ring, auction or claim`);
 }
 
 function section<T>(root: Fields, key: string, read: (fields: Fields) => T): T {
