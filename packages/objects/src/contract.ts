@@ -15,6 +15,7 @@ export interface ObjectCallOptions {
 
 export interface ObjectInfo {
   readonly key: string;
+  /** In a listing, 0 for an object that is damaged beyond having a size; reading it says so. */
   readonly sizeBytes: number;
   /** Differs between two contents of one key. Opaque. */
   readonly version: string;

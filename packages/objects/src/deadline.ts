@@ -47,6 +47,10 @@ export class Deadline {
     return Math.max(0, this.#endsAt - this.#clock.now());
   }
 
+  get mayBeApplied(): boolean {
+    return this.#applying;
+  }
+
   /** The write may take effect from here on. Throws instead when the call is already over, so that nothing is applied after its end was told. */
   applying(): void {
     this.check();

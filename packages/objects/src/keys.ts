@@ -5,8 +5,9 @@
 import { OBJECT_LIMITS } from "./contract.ts";
 import { rejected } from "./errors.ts";
 
+/** And the two characters that XML has no way to write. */
 // oxlint-disable-next-line no-control-regex -- these are what is looked for.
-const CONTROL = /[\u0000-\u001f\u007f]/;
+const CONTROL = /[\u0000-\u001f\u007f\ufffe\uffff]/;
 const HALF_CHARACTER = /\p{Surrogate}/u;
 
 /** Throws OBJECT_REJECTED for anything that is not a key. */
