@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export type ServerName = "etcd" | "redis" | "postgres" | "faketime";
+export type ServerName = "etcd" | "redis" | "postgres" | "faketime" | "ceph" | "strace";
 
 interface Source {
   readonly packages: readonly string[];
@@ -20,6 +20,13 @@ const SOURCES: Readonly<Record<ServerName, Source>> = {
   postgres: { packages: ["postgresql"], programs: ["postgres", "initdb"] },
   /** No server, but what the fault bench makes clocks leap with. */
   faketime: { packages: ["faketime"], programs: ["faketime"] },
+  /** An S3 server: a gateway, and the monitor and storage daemon behind it. */
+  ceph: {
+    packages: ["radosgw", "ceph-mon", "ceph-osd", "ceph-common"],
+    programs: ["radosgw", "ceph-mon", "ceph-osd", "ceph", "ceph-authtool", "monmaptool", "radosgw-admin"],
+  },
+  /** No server either, but what tests of durability watch system calls with. */
+  strace: { packages: ["strace"], programs: ["strace"] },
 };
 
 export const SERVER_NAMES = Object.keys(SOURCES) as readonly ServerName[];
