@@ -26,6 +26,8 @@ interface Pending {
   readonly report: (report: CommitReport, outcome: CommitOutcome | undefined) => void;
 }
 
+const settled = Promise.resolve();
+
 /** Batches out at once; more wait. */
 const BATCHES_MAX = 4;
 
@@ -64,7 +66,7 @@ export class Committer {
     this.#waiting.push({ commit, incarnation: this.#options.mirror.image.incarnation, report });
     if (this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(() => {
+    void settled.then(() => {
       this.#scheduled = false;
       this.#pump();
     });

@@ -43,6 +43,9 @@ import { Views } from "./views.ts";
 /** However quiet it is, everything is looked at this often. */
 const LOOK_MS = 1_000;
 
+/** Its `then` is the cheapest way to run after whatever is going on now. */
+const settled = Promise.resolve();
+
 const CONTROLLERS: readonly Controller[] = [protocolController];
 
 /**
@@ -328,7 +331,7 @@ export class KeelsonNode {
   #soon(): void {
     if (this.#scheduled || this.#state === "stopped") return;
     this.#scheduled = true;
-    queueMicrotask(() => {
+    void settled.then(() => {
       this.#scheduled = false;
       this.#loop();
     });
