@@ -7,9 +7,12 @@ import { fleetFacts } from "./fleet-facts.ts";
 let redis: TestServer;
 let fleets = 0;
 
+/** A busy machine takes its time. */
+const START_MS = 60_000;
+
 beforeAll(async () => {
   redis = await startRedis();
-});
+}, START_MS);
 
 afterAll(() => redis.stop());
 

@@ -5,8 +5,11 @@ import { ManualClock } from "@keelson/testkit";
 import { expect, test } from "vitest";
 import { openStore, parseStoreUrl } from "./url.ts";
 
-const FORMS =
-  "memory:, embedded:<folder>, embedded://<host>:<port> or etcd://<host>:<port>[,<host>:<port>…][/<namespace>]";
+const FORMS = [
+  "memory:, embedded:<folder>, embedded://<host>:<port>",
+  "etcd://<host>:<port>[,<host>:<port>…][/<namespace>]",
+  "redis[s]://<host>:<port>[/<database>][?namespace=<name>] or postgres://<user>@<host>:<port>/<database>[?schema=<name>]",
+].join(", ");
 
 test.each([
   ["memory:", { kind: "memory" }],
@@ -18,6 +21,10 @@ test.each([
   ["embedded://localhost:7400", { kind: "remote", address: "localhost:7400" }],
   ["etcd://a:1/x", { kind: "etcd", endpoints: [{ host: "a", port: 1 }], namespace: "/x" }],
   ["embedded://[::1]:7400/", { kind: "remote", address: "[::1]:7400" }],
+  ["redis://a:1/2", { kind: "redis", host: "a", port: 1, database: 2 }],
+  ["rediss://a", { kind: "redis", host: "a", port: 6379, tls: {} }],
+  ["postgres://u@a/d", { kind: "postgres", hosts: [{ host: "a", port: 5432 }], user: "u", database: "d" }],
+  ["postgresql://u@a", { kind: "postgres", hosts: [{ host: "a", port: 5432 }], user: "u", database: "u" }],
 ])("%s is read", (url, parsed) => {
   expect(parseStoreUrl(url)).toEqual(parsed);
 });
@@ -27,6 +34,8 @@ test.each([
   ["./data", `store "./data" names no kind: write embedded:./data, or ${FORMS}`],
   ["embeded:./data", `unknown store "embeded:" (did you mean "embedded:"?): write ${FORMS}`],
   ["mem:", `unknown store "mem:": write ${FORMS}`],
+  ["rediz://a", `unknown store "rediz:" (did you mean "redis:"?): write ${FORMS}`],
+  ["postgre://a", `unknown store "postgre:" (did you mean "postgres:"?): write ${FORMS}`],
   ["memroy:", `unknown store "memroy:" (did you mean "memory:"?): write ${FORMS}`],
   ["mysql://root:secret@db/keelson", `unknown store "mysql:": write ${FORMS}`],
   ["memory:x", "a memory store has no address: write memory:"],

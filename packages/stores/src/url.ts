@@ -1,6 +1,6 @@
 /**
  * Store addresses as people write them: `memory:`, `embedded:./folder` for a folder of this process's own, `embedded://host:port` for one that another
- * process serves, `etcd://host:port` for an etcd. Parsing is apart from opening, so that a command can check what it was given before it starts anything.
+ * process serves, `etcd://`, `redis://` and `postgres://` for servers. Parsing is apart from opening, so that a command can check what it was given before it starts anything.
  */
 import { nearest, type Clock, type Random, type Store } from "@keelson/kernel";
 import { parseAddress } from "@keelson/wire";
@@ -8,6 +8,8 @@ import { EmbeddedStore } from "./embedded/embedded-store.ts";
 import { StoreUrlError } from "./errors.ts";
 import { ETCD_FORM, openEtcd, parseEtcdUrl, type EtcdUrl } from "./etcd/url.ts";
 import { MemoryStore } from "./memory/memory-store.ts";
+import { POSTGRES_FORM, openPostgres, parsePostgresUrl, type PostgresUrl } from "./postgres/url.ts";
+import { REDIS_FORM, openRedis, parseRedisUrl, type RedisUrl } from "./redis/url.ts";
 import { RemoteStore } from "./remote/remote-store.ts";
 
 export { StoreUrlError } from "./errors.ts";
@@ -16,7 +18,9 @@ export type StoreUrl =
   | { readonly kind: "memory" }
   | { readonly kind: "embedded"; readonly folder: string }
   | { readonly kind: "remote"; readonly address: string }
-  | EtcdUrl;
+  | EtcdUrl
+  | RedisUrl
+  | PostgresUrl;
 
 export interface OpenStoreOptions {
   readonly clock: Clock;
@@ -32,6 +36,10 @@ const FORMS = {
   memory: ["memory:"],
   embedded: ["embedded:<folder>", "embedded://<host>:<port>"],
   etcd: [ETCD_FORM],
+  redis: [REDIS_FORM],
+  rediss: [],
+  postgres: [POSTGRES_FORM],
+  postgresql: [],
 } as const;
 
 /** Opens what the address names. Throws StoreUrlError, FolderError or StoreError; remote stores connect when first used. */
@@ -46,6 +54,10 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
       return new RemoteStore({ ...options, address: parsed.address });
     case "etcd":
       return openEtcd(parsed, options);
+    case "redis":
+      return openRedis(parsed, options);
+    case "postgres":
+      return openPostgres(parsed, options);
   }
 }
 
@@ -66,6 +78,8 @@ export function parseStoreUrl(url: string): StoreUrl {
   }
   if (scheme === "embedded") return embedded(rest);
   if (scheme === "etcd") return parseEtcdUrl(rest);
+  if (scheme === "redis" || scheme === "rediss") return parseRedisUrl(rest, scheme);
+  if (scheme === "postgres" || scheme === "postgresql") return parsePostgresUrl(rest);
   const near = nearest(scheme, Object.keys(FORMS));
   throw new StoreUrlError(
     `unknown store "${scheme}:"${near === undefined ? "" : ` (did you mean "${near}:"?)`}: write ${forms()}`,

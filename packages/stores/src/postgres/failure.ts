@@ -81,7 +81,8 @@ export function connectFailure(error: unknown, address: string): PostgresFailure
 }
 
 function connectAdvice(error: unknown): string {
-  if (error instanceof PostgresFailure) return error.message;
+  if (error instanceof PostgresFailure)
+    return error.sent && error.cause !== undefined ? connectAdvice(error.cause) : error.message;
   if (error instanceof postgres.PostgresError) return refusal(error).message;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = typeof inner === "object" && inner !== null && "code" in inner ? String(inner.code) : "";

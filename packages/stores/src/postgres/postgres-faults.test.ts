@@ -7,9 +7,12 @@ import { PostgresStore } from "./postgres-store.ts";
 
 let server: TestServer;
 
+/** A busy machine takes its time. */
+const START_MS = 60_000;
+
 beforeAll(async () => {
   server = await startPostgres();
-});
+}, START_MS);
 
 afterAll(() => server.stop());
 

@@ -11,10 +11,13 @@ const CALL = { timeoutMs: 5_000 };
 let server: TestServer;
 let first: PostgresStore;
 
+/** A busy machine takes its time. */
+const START_MS = 60_000;
+
 beforeAll(async () => {
   server = await startPostgres();
   first = connect();
-});
+}, START_MS);
 
 afterAll(async () => {
   await first.close();

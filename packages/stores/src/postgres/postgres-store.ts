@@ -35,6 +35,7 @@ import {
   LOG_PAGE,
   LOG_PAGE_BYTES,
   PAGE_BYTES_MAX,
+  SCHEMA_NAME,
   type PostgresStoreOptions,
 } from "./options.ts";
 import { TableFollower, batchOf, type LogRow } from "./table-log.ts";
@@ -67,9 +68,11 @@ export class PostgresStore implements Store {
   readonly #followers = new Set<TableFollower>();
   readonly #sweeper: Sweeper;
 
-  /** Connects when it is first used. */
+  /** Connects when it is first used. Throws a RangeError for a schema's name that cannot be one. */
   constructor(options: PostgresStoreOptions) {
     const { clock, random, hosts, listen = true, schema = DEFAULT_SCHEMA } = options;
+    if (!SCHEMA_NAME.test(schema))
+      throw new RangeError(`schema "${schema}": it may have small letters, digits and _, 41 at most`);
     this.#options = options;
     this.#schema = schema;
     this.#address = hosts.map(({ host, port }) => `${host}:${port}`).join(",");

@@ -7,9 +7,12 @@ import { RedisStore } from "./redis-store.ts";
 
 let redis: TestServer;
 
+/** A busy machine takes its time. */
+const START_MS = 60_000;
+
 beforeAll(async () => {
   redis = await startRedis();
-});
+}, START_MS);
 
 afterAll(() => redis.stop());
 

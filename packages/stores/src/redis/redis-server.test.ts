@@ -23,6 +23,9 @@ let store: RedisStore;
 let admin: RedisConnection;
 const opened: RedisStore[] = [];
 
+/** A busy machine takes its time. */
+const START_MS = 60_000;
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "keelson-redis-tls-"));
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
@@ -42,7 +45,7 @@ beforeAll(async () => {
   tlsPort = await freePort();
   const tls = ["--tls-port", `${tlsPort}`, "--tls-cert-file", cert, "--tls-key-file", key];
   redis = await startRedis({ args: [...tls, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no"] });
-});
+}, START_MS);
 
 afterAll(async () => {
   await redis.stop();

@@ -9,9 +9,12 @@ const SLAB = 500;
 let redis: TestServer;
 let opened = 0;
 
+/** A busy machine takes its time. */
+const START_MS = 60_000;
+
 beforeAll(async () => {
   redis = await startRedis();
-});
+}, START_MS);
 
 afterAll(() => redis.stop());
 
