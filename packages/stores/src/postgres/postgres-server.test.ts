@@ -62,7 +62,7 @@ beforeAll(async () => {
   admin = postgres(server.url, {
     max: 1,
     onnotice: () => {},
-    connection: { default_transaction_read_only: false },
+    connection: { options: "-c default_transaction_read_only=off" },
   });
 }, START_MS);
 
