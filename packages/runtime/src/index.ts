@@ -3,6 +3,7 @@ export * from "./errors.ts";
 export * from "./mirror/mirror.ts";
 export * from "./commits/committer.ts";
 export * from "./service/service.ts";
+export * from "./service/abort-signal.ts";
 export * from "./node/node.ts";
 export * from "./node/options.ts";
 export * from "./node/server-time-eras.ts";

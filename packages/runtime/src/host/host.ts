@@ -12,7 +12,7 @@ import {
 } from "@keelson/kernel";
 import type { Committer } from "../commits/committer.ts";
 import type { ServiceDefinition } from "../service/service.ts";
-import { Slot } from "./slot.ts";
+import { Ending, Slot } from "./slot.ts";
 
 export interface HostPorts {
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export class Host {
   /** The process is gone, as far as the fleet is concerned: nothing is reported any more. */
   abandon(): void {
     this.#abandoned = true;
-    for (const slot of this.#slots.values()) slot.running.abort(ENDED);
+    for (const slot of this.#slots.values()) slot.running.abort();
   }
 
   #act(action: HostAction): void {
@@ -174,12 +174,12 @@ export class Host {
 
   #activate(key: ReplicaKey, epoch: Epoch): void {
     const slot = this.slot(key);
-    slot.running = new AbortController();
+    slot.running = new Ending();
     const running = slot.running;
     let over = false;
     const timer = this.#ports.clock.after(this.machine.terms.activateMs, () => {
       over = true;
-      running.abort(ENDED);
+      running.abort();
       this.#report(() =>
         this.machine.activateFailed(
           key,
@@ -216,12 +216,7 @@ export class Host {
     );
   }
 
-  #open(
-    key: ReplicaKey,
-    epoch: Epoch,
-    running: AbortController,
-    prepared: Prepared | undefined,
-  ): Promise<Shard> {
+  #open(key: ReplicaKey, epoch: Epoch, running: Ending, prepared: Prepared | undefined): Promise<Shard> {
     if (prepared) return prepared.activate(epoch);
     const service = this.#service(key);
     if (!service.open) throw new Error("the service has neither open nor prepare");
@@ -230,7 +225,7 @@ export class Host {
       shard,
       replica,
       epoch,
-      signal: running.signal,
+      signal: running,
       progress: (fraction) => this.machine.progress(key, fraction),
     });
   }
@@ -259,7 +254,7 @@ export class Host {
     const slot = this.slot(key);
     const shard = slot.shard;
     slot.shard = undefined;
-    slot.running.abort(ENDED);
+    slot.running.abort();
     slot.parking.wakeAll();
     this.#bounded(
       attempt(async () => shard?.close?.()),

@@ -101,7 +101,7 @@ export class Requests {
         mode: request.mode,
         body: request.body,
         epoch,
-        signal: signal ? new EitherSignal(signal, slot.running.signal) : slot.running.signal,
+        signal: signal ? new EitherSignal(signal, slot.running) : slot.running,
         timeoutMs: leftMs,
       });
       return this.#mayAnswer(local, hold) ? { kind: "ok", epoch, body } : unsure(request);

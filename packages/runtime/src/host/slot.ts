@@ -8,7 +8,7 @@ export class Slot {
   /** Aborts a prepare that is no longer wanted. */
   preparing: AbortController | undefined;
   /** Aborts what a closed shard left under way. */
-  running = new AbortController();
+  running = new Ending();
   inflight = 0;
   /** Called when `inflight` reaches zero. */
   idle: (() => void) | undefined;
@@ -21,6 +21,32 @@ export class Slot {
   exit(): void {
     this.inflight--;
     if (this.inflight === 0) this.idle?.();
+  }
+}
+
+/** A signal that its owner aborts. An AbortController does the same for ten times the price, and there is one of these for every activation. */
+export class Ending implements AbortSignalLike {
+  #aborted = false;
+  #listeners: (() => void)[] = [];
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  abort(): void {
+    if (this.#aborted) return;
+    this.#aborted = true;
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
+  }
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners = this.#listeners.filter((each) => each !== listener);
   }
 }
 

@@ -39,6 +39,7 @@ const TWIN_GRACE_MS = 1_000;
  */
 export class Membership {
   readonly #ports: MembershipPorts;
+  readonly #key: string;
   #profile: Profile;
   #busy = false;
   #retryAt = -Infinity;
@@ -48,6 +49,7 @@ export class Membership {
   constructor(profile: Profile, ports: MembershipPorts) {
     this.#profile = profile;
     this.#ports = ports;
+    this.#key = ports.keys.member(profile.node);
   }
 
   get profile(): Profile {
@@ -76,7 +78,7 @@ export class Membership {
     const { clock, keys, mirror, committer } = this.#ports;
     const now = clock.now();
     if (!liveness || !membership || !era || this.#busy || now < this.#retryAt) return;
-    const key = keys.member(this.#profile.node);
+    const key = this.#key;
     const entry = mirror.image.get(key);
     if (entry !== undefined && this.#agrees(entry, liveness, membership)) return;
     const known = this.#read();
@@ -167,7 +169,7 @@ export class Membership {
   }
 
   #read(): Member | undefined {
-    const entry = this.#ports.mirror.image.get(this.#ports.keys.member(this.#profile.node));
+    const entry = this.#ports.mirror.image.get(this.#key);
     return entry && (JSON.parse(entry.value) as Member);
   }
 }
