@@ -189,7 +189,14 @@ export class ClaimMachine {
     };
     const strike = strikeOfLoss(host.keys, facts, trouble, lot.shardKey, host.terms);
     market.claimLatency.add(now - facts.since);
-    market.emit("claim", lot.replica, commits.claim(lot.replica, tenure, host.era!, strike));
+    const known = market.board.rounds.get(lot.replica)?.revision ?? 0;
+    const n = market.board.roundOf(lot.replica);
+    const round = { v: 1, n, empties: 0, unheldAt: 0, last: `claimed by ${node}` } as const;
+    market.emit(
+      "claim",
+      lot.replica,
+      commits.claim(lot.replica, tenure, host.era!, strike, { value: round, known }),
+    );
   }
 
   #keep(now: number): void {

@@ -75,10 +75,21 @@ export class AuctionCommits {
     return this.#close(close, [], []);
   }
 
-  /** Create-if-absent for oneself. */
-  claim(replica: ReplicaKey, tenure: Tenure, era: OpenEra, strike: Strike | undefined): Commit {
+  /** Create-if-absent for oneself. It rewrites the round, so that an earlier claim that comes late cannot land after this one's end. */
+  claim(
+    replica: ReplicaKey,
+    tenure: Tenure,
+    era: OpenEra,
+    strike: Strike | undefined,
+    round: { readonly value: Round; readonly known: number },
+  ): Commit {
     const key = this.#keys.tenure(replica);
-    return withStrike([this.#era(era), { key, revision: 0 }], [put(key, tenure, tenure.session)], strike);
+    const roundKey = this.#key("round", replica);
+    return withStrike(
+      [this.#era(era), { key, revision: 0 }, { key: roundKey, revision: round.known }],
+      [put(key, tenure, tenure.session), put(roundKey, round.value, undefined)],
+      strike,
+    );
   }
 
   claimSuccession(replica: ReplicaKey, award: Award, known: number, tenure: number, era: OpenEra): Commit {

@@ -59,6 +59,7 @@ export function feed(
     }
     case "round":
       keep<Round>(board.rounds, key);
+      market.host.facts.setRound(key, known?.revision ?? 0, now);
       lots.touch(key);
       return NOTHING;
     case "move":

@@ -17,6 +17,8 @@ export interface ReplicaFacts {
   readonly contenders: Map<string, Known<Contender>>;
   /** Under auctions and claims: who shall take it over while it is held. */
   award: Known<Award> | undefined;
+  /** Under auctions and claims: revision of the record that every first tenure rewrites; 0 while there is none. */
+  round: number;
   /** The last holder was lost, not released, this soon after its grant was seen. */
   lostAfterMs: number | undefined;
   lostBy: string;
@@ -48,6 +50,7 @@ export class Facts {
         since: now,
         contenders: new Map(),
         award: undefined,
+        round: 0,
         lostAfterMs: undefined,
         lostBy: "",
       };
@@ -89,6 +92,10 @@ export class Facts {
 
   setAward(key: ReplicaKey, award: Known<Award> | undefined, now: number): void {
     this.replica(key, now).award = award;
+  }
+
+  setRound(key: ReplicaKey, revision: number, now: number): void {
+    this.replica(key, now).round = revision;
   }
 
   setPrimary(shard: string, primary: Known<Primary> | undefined, now: number): void {

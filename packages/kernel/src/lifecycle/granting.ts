@@ -1,4 +1,5 @@
 import { compareEpochs } from "../identity/epoch.ts";
+import type { Guard } from "../store/contract.ts";
 import type { Tenure } from "../tenure/tenure.ts";
 import { primaryPart } from "../movement/intents.ts";
 import type { ReplicaFacts } from "./facts.ts";
@@ -72,7 +73,7 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
     kind: "commit",
     purpose: "grant",
     replica: local.key,
-    commit: machine.intents.grant(local.key, value, machine.era, strike),
+    commit: machine.intents.grant(local.key, value, machine.era, strike, sinceReady(machine, local, facts)),
   });
 }
 
@@ -100,6 +101,12 @@ function rankOfReady(machine: HostMachine, local: Local, facts: ReplicaFacts): n
   const amongReady = ready.sort().indexOf(machine.self.node);
   if (amongReady >= 0) return amongReady;
   return machine.service(local).builds && local.data === "prepared" ? ready.length : -1;
+}
+
+/** What we have ready may be gone before a late grant lands; whoever was granted it meanwhile has rewritten the round. */
+function sinceReady(machine: HostMachine, local: Local, facts: ReplicaFacts): Guard[] {
+  if (machine.followsPlan(local)) return [];
+  return [{ key: machine.keys.auction(local.id.service, "round", local.key), revision: facts.round }];
 }
 
 /** When this node's turn comes. A new view may restart the wait, but not for ever. */

@@ -26,8 +26,9 @@ export class Intents {
     tenure: Tenure,
     era: OpenEra,
     trouble: { key: string; revision: number; value: Trouble } | undefined,
+    also: readonly Guard[] = [],
   ): Commit {
-    const guards: Guard[] = [this.#era(era)];
+    const guards: Guard[] = [this.#era(era), ...also];
     if (this.#rules.createIfAbsent) guards.push({ key: this.#keys.tenure(replica), revision: 0 });
     const writes: Write[] = [this.#put(this.#keys.tenure(replica), tenure, tenure.session)];
     if (trouble) {
