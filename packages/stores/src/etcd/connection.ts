@@ -161,7 +161,7 @@ export class EtcdConnection {
       ended: (error) => {
         sink.ended(error);
         // With a new connection come a new token, and perhaps another member.
-        if (isTokenStale(error) || memberRefused(error)) this.close(error.message);
+        if (error !== undefined && (isTokenStale(error) || memberRefused(error))) this.close(error.message);
       },
     });
   }

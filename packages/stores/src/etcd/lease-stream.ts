@@ -69,7 +69,7 @@ export class LeaseStream {
         this.#waiting = [];
         for (const { group } of waiting) {
           group.timer.cancel();
-          group.reject(error);
+          group.reject(error ?? new GrpcError(GRPC.unavailable, "etcd ended the stream of renewals", true));
         }
       },
     });

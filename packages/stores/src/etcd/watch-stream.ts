@@ -91,7 +91,10 @@ export class WatchStream {
       // Asking for the same again would bring the same message that is too large.
       ended: (error) => {
         if (this.#stream === stream)
-          this.end(error.message, error.cause instanceof FrameError ? "relist" : "closed");
+          this.end(
+            error?.message ?? "etcd ended the stream of watches",
+            error?.cause instanceof FrameError ? "relist" : "closed",
+          );
       },
     });
     return stream;

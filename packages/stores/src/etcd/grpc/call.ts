@@ -3,10 +3,12 @@ import { constants, type ClientHttp2Stream, type IncomingHttpHeaders } from "nod
 import { FrameSplitter } from "./frame.ts";
 import { GRPC, GrpcError, statusMessage } from "./status.ts";
 
+const OK = "0";
+
 export interface StreamSink {
   message(message: Buffer): void;
-  /** Nothing follows. The error says `ok` when the server ended the stream in an orderly way. */
-  ended(error: GrpcError): void;
+  /** Nothing follows. There is no error when the server ended the stream in an orderly way. */
+  ended(error: GrpcError | undefined): void;
 }
 
 interface CallSink extends StreamSink {
@@ -40,18 +42,20 @@ export function followCall(stream: ClientHttp2Stream, name: string, sink: CallSi
   stream.on("error", (error) => {
     broken ??= error;
   });
-  stream.on("close", () => sink.ended(outcome(name, { ...headers, ...trailers }, broken, stream.rstCode)));
+  stream.on("close", () => sink.ended(outcome(name, headers, trailers, broken, stream.rstCode)));
 }
 
 function outcome(
   name: string,
   headers: IncomingHttpHeaders,
+  trailers: IncomingHttpHeaders,
   broken: Error | undefined,
   rstCode: number | undefined,
-): GrpcError {
-  const status = headers["grpc-status"];
+): GrpcError | undefined {
+  const status = trailers["grpc-status"] ?? headers["grpc-status"];
   if (broken === undefined && typeof status === "string") {
-    const message = headers["grpc-message"];
+    if (status === OK) return undefined;
+    const message = trailers["grpc-message"] ?? headers["grpc-message"];
     const text = typeof message === "string" ? statusMessage(message) : `gRPC status ${status}`;
     return new GrpcError(Number(status), text, true);
   }

@@ -160,7 +160,7 @@ test("messages of a stream arrive in order, however they are cut up, and its end
       {
         message: (message) => void heard.push(message.toString()),
         ended: (error) => {
-          heard.push(error.message);
+          heard.push(error?.message ?? "no error");
           resolve();
         },
       },

@@ -104,7 +104,7 @@ export class GrpcConnection {
           },
           ended: (error) => {
             timer.cancel();
-            if (error.code !== GRPC.ok) reject(error);
+            if (error !== undefined) reject(error);
             else if (reply !== undefined) resolve(reply);
             else reject(new GrpcError(GRPC.internal, `${this.#name}: a reply without a message`, true));
           },

@@ -2,7 +2,6 @@
 
 /** The codes of gRPC that decisions depend on; others are only shown. */
 export const GRPC = {
-  ok: 0,
   cancelled: 1,
   unknown: 2,
   invalidArgument: 3,
