@@ -8,7 +8,7 @@ export {
 } from "./debian.ts";
 export { makeCertificates, type TestCertificates } from "./certificates.ts";
 export { startCephRgw, type S3TestServer } from "./ceph-rgw.ts";
-export { etcdctl, startEtcd, type EtcdOptions } from "./etcd.ts";
+export { etcdctl, startEtcd, startEtcdCluster, type EtcdOptions } from "./etcd.ts";
 export { startPostgres, type PostgresOptions } from "./postgres.ts";
 export { startRedis, type RedisOptions } from "./redis.ts";
 export type { TestServer } from "./server-process.ts";
