@@ -2,9 +2,10 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { requireProgram } from "./debian.ts";
 
 /** Files in PEM. */
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
 }
@@ -18,8 +19,9 @@ export interface TestCertificates {
 
 export function makeCertificates(folder: string): TestCertificates {
   const at = (name: string): string => join(folder, name);
+  const program = requireProgram("etcd", "openssl");
   const openssl = (...args: readonly string[]): void => {
-    execFileSync("openssl", args, { stdio: ["ignore", "ignore", "pipe"] });
+    execFileSync(program, args, { stdio: ["ignore", "ignore", "pipe"] });
   };
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"];
   openssl(

@@ -11,7 +11,7 @@ export interface KeyValue {
   readonly lease: string | undefined;
 }
 
-export interface RangeQuery {
+interface RangeQuery {
   readonly key: Buffer;
   /** Exclusive; without it, only `key` itself. */
   readonly end?: Buffer;
@@ -19,19 +19,19 @@ export interface RangeQuery {
   readonly keysOnly?: boolean;
 }
 
-export interface RangeResult {
+interface RangeResult {
   readonly entries: readonly KeyValue[];
   readonly more: boolean;
 }
 
 /** The key's last write has this revision; 0 means that it is absent. */
-export interface RevisionCompare {
+interface RevisionCompare {
   readonly kind: "revision";
   readonly key: string;
   readonly revision: Revision;
 }
 
-export interface ValueCompare {
+interface ValueCompare {
   readonly kind: "value";
   readonly key: string;
   readonly value: string;

@@ -113,7 +113,7 @@ function varintBytes(value: number): number {
   return bytes;
 }
 
-export class ProtoError extends Error {
+class ProtoError extends Error {
   override readonly name = "ProtoError";
 }
 
