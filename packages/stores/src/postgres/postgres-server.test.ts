@@ -216,7 +216,7 @@ test("while somebody holds the lock commits end in time as not done, and renewal
   const { incarnation } = await store.range("", CALL);
   await admin.begin(async (sql) => {
     await sql`select * from ${sql(schema)}.store for update`;
-    const late = store.commit({ guards: [], writes: [put("late")] }, { timeoutMs: 400, incarnation });
+    const late = store.commit({ guards: [], writes: [put("late")] }, { timeoutMs: 1_200, incarnation });
     await expect(late).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect((await store.renew([session], CALL)).alive).toEqual([session]);
     expect(await names(store)).toEqual(["a"]);
@@ -285,8 +285,8 @@ test("watches work without notifications, told so or finding out, as behind a po
   const [writer, deaf, hopeful] = [open(), open({ listen: false }), open()];
   const revision = await commit(writer, put("a"));
   const body =
-    "begin update store set revision = _store.revision, log_mark = _store.log_mark, log_bytes = _store.log_bytes; end";
-  await admin.unsafe(`create or replace function ${schema}.keep(_store ${schema}.store) returns void language plpgsql
+    "begin update store set revision = _now.revision, log_mark = _now.log_mark, log_bytes = _now.log_bytes; end";
+  await admin.unsafe(`create or replace function ${schema}.keep(_now ${schema}.state) returns void language plpgsql
     set search_path = ${schema} as $$ ${body} $$`);
   const heard = [deaf, hopeful].map((client) => {
     const { told, sink } = listener();

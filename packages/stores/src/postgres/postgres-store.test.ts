@@ -1,11 +1,11 @@
 import type { Store, Watch } from "@keelson/kernel";
 import { startPostgres, type TestServer } from "@keelson/testkit/servers";
-import { storeContract, type StoreHarness } from "@keelson/testkit/store-contract";
+import { networkStoreContract, storeContract, type StoreHarness } from "@keelson/testkit/store-contract";
 import { afterAll, beforeAll } from "vitest";
 import { clock, random, sleep } from "../fixtures/real-clock.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
-const SLAB = 300;
+const SLAB = 150;
 const CALL = { timeoutMs: 5_000 };
 
 let server: TestServer;
@@ -24,15 +24,24 @@ afterAll(async () => {
   await server.stop();
 });
 
-function connect(): PostgresStore {
+function connect(port = server.port, schema = "keelson"): PostgresStore {
   return new PostgresStore({
     clock,
     random,
-    hosts: [{ host: "127.0.0.1", port: server.port }],
+    hosts: [{ host: "127.0.0.1", port }],
     user: "postgres",
     database: "postgres",
+    schema,
     log: { slabRevisions: SLAB },
   });
+}
+
+/** Makes enough revisions for the log to drop what came before them. */
+async function churn(store: Store): Promise<void> {
+  const { incarnation } = await store.range("", CALL);
+  const commit = { guards: [], writes: [{ kind: "put", key: "/churn", value: "" }] } as const;
+  const commits = Array.from({ length: 2 * SLAB }, () => store.commit(commit, { ...CALL, incarnation }));
+  await Promise.all(commits);
 }
 
 /** What a fact leaves behind is ended with it: it would end by itself, and take a revision, in the middle of another fact. */
@@ -68,12 +77,7 @@ storeContract("postgres store", (): Promise<StoreHarness> => {
     graceMs: 100,
     sleep,
     restart: () => server.restart(),
-    forget: async () => {
-      const { incarnation } = await first.range("", CALL);
-      const churn = { guards: [], writes: [{ kind: "put", key: "/churn", value: "" }] } as const;
-      const commits = Array.from({ length: 2 * SLAB }, () => first.commit(churn, { ...CALL, incarnation }));
-      await Promise.all(commits);
-    },
+    forget: () => churn(first),
     close: async () => {
       for (const watch of watches) watch.close();
       await second.close();
@@ -81,3 +85,9 @@ storeContract("postgres store", (): Promise<StoreHarness> => {
     },
   });
 });
+
+networkStoreContract("postgres store", () => ({
+  port: server.port,
+  connect: (port) => connect(port, "network"),
+  forget: churn,
+}));

@@ -27,6 +27,8 @@ function newClient(options: RedisStoreOptions, timeoutMs: number) {
     disableOfflineQueue: true,
     disableClientInfo: true,
     commandsQueueMaxLength: QUEUE_MAX,
+    // Deadlines are ours; the library's own would cost a signal for every command.
+    commandOptions: { timeout: 0 },
     socket: tls === undefined ? common : { ...common, ...given({ servername, ...tls }), tls: true },
     ...given({ username: user, password, database }),
   } as RedisClientOptions & { RESP: 2 });

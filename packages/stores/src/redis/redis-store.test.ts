@@ -1,10 +1,12 @@
+import type { Store } from "@keelson/kernel";
 import { startRedis, type TestServer } from "@keelson/testkit/servers";
-import { storeContract, type StoreHarness } from "@keelson/testkit/store-contract";
+import { networkStoreContract, storeContract, type StoreHarness } from "@keelson/testkit/store-contract";
 import { afterAll, beforeAll } from "vitest";
 import { clock, random, sleep } from "../fixtures/real-clock.ts";
 import { RedisStore } from "./redis-store.ts";
 
-const SLAB = 500;
+const SLAB = 150;
+const CALL = { timeoutMs: 5_000 };
 
 let redis: TestServer;
 let opened = 0;
@@ -18,34 +20,30 @@ beforeAll(async () => {
 
 afterAll(() => redis.stop());
 
+function connect(namespace: string, port = redis.port): RedisStore {
+  return new RedisStore({ clock, random, host: "127.0.0.1", port, namespace, log: { slabRevisions: SLAB } });
+}
+
+/** Makes enough revisions for the log to drop what came before them. */
+async function churn(store: Store): Promise<void> {
+  const { incarnation } = await store.range("", CALL);
+  const commit = { guards: [], writes: [{ kind: "put", key: "/churn", value: "" }] } as const;
+  const commits = Array.from({ length: 2 * SLAB }, () => store.commit(commit, { ...CALL, incarnation }));
+  await Promise.all(commits);
+}
+
 /** Each fact has a namespace for itself. */
-storeContract("redis store", async (): Promise<StoreHarness> => {
+storeContract("redis store", (): Promise<StoreHarness> => {
   opened += 1;
-  const connect = (): RedisStore =>
-    new RedisStore({
-      clock,
-      random,
-      host: "127.0.0.1",
-      port: redis.port,
-      namespace: `fact${opened}`,
-      log: { slabRevisions: SLAB },
-    });
-  const [store, second] = [connect(), connect()];
-  return {
+  const [store, second] = [connect(`fact${opened}`), connect(`fact${opened}`)];
+  return Promise.resolve({
     store,
     second,
-    ttlMs: 300,
+    ttlMs: 400,
     graceMs: 100,
     sleep,
     restart: () => redis.restart(),
-    forget: async () => {
-      const { incarnation } = await store.range("", { timeoutMs: 1_000 });
-      const churn = { guards: [], writes: [{ kind: "put", key: "/churn", value: "" }] } as const;
-      const commits = Array.from({ length: 2 * SLAB }, () =>
-        store.commit(churn, { timeoutMs: 5_000, incarnation }),
-      );
-      await Promise.all(commits);
-    },
+    forget: () => churn(store),
     lacks: {
       sameAfterRestart: "Redis may have lost what it acknowledged, so every process is another incarnation",
     },
@@ -53,5 +51,11 @@ storeContract("redis store", async (): Promise<StoreHarness> => {
       await store.close();
       await second.close();
     },
-  };
+  });
 });
+
+networkStoreContract("redis store", () => ({
+  port: redis.port,
+  connect: (port) => connect("network", port),
+  forget: churn,
+}));

@@ -3,7 +3,8 @@
  * still work on what the step leaves, so that a fleet can be upgraded node by node.
  */
 import type { LogLimits } from "../options.ts";
-import { operations, parts } from "./functions.ts";
+import { functions } from "./functions.ts";
+import { operations } from "./operations.ts";
 import { catalogue, tables } from "./tables.ts";
 
 interface Migration {
@@ -16,7 +17,7 @@ const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
     oldest: 1,
-    sql: (s, limits) => `${tables(s)}${parts(s, limits)}${operations(s)}${catalogue(s)}
+    sql: (s, limits) => `${tables(s)}${functions(s, limits)}${operations(s)}${catalogue(s)}
 insert into ${s}.store (incarnation, identity, started)
   select substr(replace(gen_random_uuid()::text, '-', ''), 1, 16), ${s}.server_identity(), pg_postmaster_start_time();
 `,
