@@ -1,6 +1,7 @@
 /** Everything that can go wrong, and how a checker should think of it. */
 export type FaultKind =
   | "crash"
+  | "double-crash"
   | "pause"
   | "partition"
   | "deaf"
@@ -35,6 +36,10 @@ export type FaultEffect = "loss" | "hindrance" | "harmless";
 /** One line each, for `--trace`, the README and the summary. */
 export const FAULTS: Readonly<Record<FaultKind, { readonly effect: FaultEffect; readonly about: string }>> = {
   crash: { effect: "loss", about: "the process ends without a word, and is started again later" },
+  "double-crash": {
+    effect: "loss",
+    about: "a second process ends while the first one's session has not yet expired",
+  },
   pause: {
     effect: "loss",
     about: "nothing runs in the process for 0.05 to 4 TTL, sometimes from the worst moment on",

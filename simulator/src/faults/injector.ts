@@ -140,18 +140,16 @@ export class FaultInjector {
     const { supervisor, network, ttlMs } = this.#ports;
     const restartMs = uniform(this.#what, this.#terms.restartMs);
     switch (kind) {
-      case "crash": {
-        const keepsDisk = chance(this.#what, 0.8);
-        const record = this.#record(
-          kind,
-          node.name,
-          `back in ${Math.round(restartMs)} ms${keepsDisk ? "" : " without its disk"}`,
-        );
-        this.#began(record);
-        node.crash();
-        if (!keepsDisk) node.disk.content = undefined;
-        supervisor.startLater(node, restartMs);
-        return this.#ended(record);
+      case "crash":
+        return this.#crash(kind, node, restartMs);
+      case "double-crash": {
+        const next = uniform(this.#what, [0.1, 0.9]) * ttlMs;
+        this.#crash(kind, node, restartMs);
+        this.#ports.scheduler.after(next, () => {
+          const { running } = supervisor;
+          if (this.#on && running.length > 1) this.#crash("crash", pick(this.#what, running), 2 * restartMs);
+        });
+        return;
       }
       case "drain": {
         const record = this.#record(kind, node.name, "");
@@ -171,6 +169,17 @@ export class FaultInjector {
           drawNodeFault(kind, node, network, { ttlMs, lastTtls: this.#terms.lastTtls }, this.#what),
         );
     }
+  }
+
+  #crash(kind: FaultKind, node: SimNode, restartMs: number): void {
+    const keepsDisk = chance(this.#what, 0.8);
+    const detail = `back in ${Math.round(restartMs)} ms${keepsDisk ? "" : " without its disk"}`;
+    const record = this.#record(kind, node.name, detail);
+    this.#began(record);
+    node.crash();
+    if (!keepsDisk) node.disk.content = undefined;
+    this.#ports.supervisor.startLater(node, restartMs);
+    this.#ended(record);
   }
 
   #clock(kind: "wall-step" | "clock-rate", node: SimNode): void {

@@ -22,7 +22,7 @@ export interface NodeFaultTerms {
 
 type NodeFaultKind = Exclude<
   FaultKind,
-  `store-${string}` | "wall-step" | "clock-rate" | "expelled" | "drain" | "crash"
+  `store-${string}` | "wall-step" | "clock-rate" | "expelled" | "drain" | "crash" | "double-crash"
 >;
 
 /** Draws a fault of that kind on that node. What each does is in the table of `fault.ts`. */

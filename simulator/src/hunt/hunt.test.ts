@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { BREAKABLE } from "../breaks.ts";
+import { hunt } from "./hunt.ts";
+
+/** Each rule's seed at which it was last caught soonest; when the code has changed so much that it no longer is, the others are tried. */
+const firstSeed: Readonly<Record<string, number>> = {
+  "session-deadline": 8,
+  adoption: 13,
+  "adopt-once": 5,
+  era: 3,
+  "era-wait": 10,
+  "era-revoke": 5,
+  "era-unique": 10,
+  "view-guard": 5,
+  "epoch-check": 3,
+  "full-ttl": 4,
+  "activate-raise": 4,
+};
+
+function* seeds(rule: string): Iterable<number> {
+  const first = firstSeed[rule] ?? 1;
+  yield first;
+  for (let seed = 1; ; seed++) if (seed !== first) yield seed;
+}
+
+const minuteMs = 60_000;
+
+/** What catches a rule may be any checker: a broken rule seldom breaks one promise only. */
+describe.each(BREAKABLE.map(({ name }) => name))("without the rule %s", (rule) => {
+  it("something goes wrong within four simulated hours", { timeout: 60_000 }, async () => {
+    const caught = await hunt(rule, seeds(rule), 4 * minuteMs, 240 * minuteMs);
+    expect(caught?.violation.text).toBeTypeOf("string");
+  });
+});
