@@ -140,13 +140,13 @@ export class HeldAgainChecker implements Checker {
       (members.length - well) * terms.takeoverStepMs;
     for (const replica of service.replicas) {
       const holder = this.#holder(replica);
-      const tenure = ledger.tenures.get(replica)?.value;
       if (holder >= 0) {
-        this.#lastHolder.set(replica, holder);
-        this.#disturbed.set(replica, Math.max(now, this.#disturbed.get(replica) ?? 0));
-        this.#reported.delete(replica);
+        if (this.#lastHolder.get(replica) !== holder) this.#lastHolder.set(replica, holder);
+        this.#disturbed.set(replica, now);
+        if (this.#reported.size > 0) this.#reported.delete(replica);
         continue;
       }
+      const tenure = ledger.tenures.get(replica)?.value;
       if (tenure && (this.#hindrances.get(tenure.node) ?? 0) > 0) this.#disturbed.set(replica, now);
       const since = Math.max(this.#disturbed.get(replica) ?? 0, this.#everywhere);
       const limitMs = allowedMs + this.#strikesMs(replica);
