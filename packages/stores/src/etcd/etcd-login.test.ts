@@ -16,17 +16,23 @@ import { openEtcd, parseEtcdUrl } from "./url.ts";
 
 const CALL = { timeoutMs: 5_000 };
 
+/** An etcd that lets nobody in without a password. */
+let guarded: TestServer;
 let folder: string;
 let files: TestCertificates;
 const servers: TestServer[] = [];
 const stores: Store[] = [];
 
-beforeAll(() => {
+beforeAll(async () => {
+  guarded = await startWithUsers();
   folder = mkdtempSync(join(tmpdir(), "keelson-tls-"));
   files = makeCertificates(folder);
 });
 
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(async () => {
+  await guarded.stop();
+  rmSync(folder, { recursive: true });
+});
 
 afterEach(async () => {
   await Promise.all(stores.splice(0).map((store) => store.close()));
@@ -52,9 +58,9 @@ async function put(store: Store, key: string): Promise<string> {
 }
 
 /** With a user for the fleet who may do what a fleet needs, and nothing else. */
-async function startWithUsers(): Promise<{ etcd: TestServer; root: (...args: string[]) => Promise<string> }> {
-  const etcd = await start();
-  const root = (...args: string[]): Promise<string> => etcdctl(etcd, "--user", "root:r", ...args);
+async function startWithUsers(): Promise<TestServer> {
+  // Checking a password is meant to be slow, and would take most of the time of these tests.
+  const etcd = await startEtcd({ electionMs: 100, args: ["--bcrypt-cost", "4"] });
   await etcdctl(etcd, "user", "add", "root:r");
   await etcdctl(etcd, "user", "grant-role", "root", "root");
   await etcdctl(etcd, "role", "add", "fleet");
@@ -62,12 +68,13 @@ async function startWithUsers(): Promise<{ etcd: TestServer; root: (...args: str
   await etcdctl(etcd, "user", "add", "keel:p@ss word");
   await etcdctl(etcd, "user", "grant-role", "keel", "fleet");
   await etcdctl(etcd, "auth", "enable");
-  return { etcd, root };
+  return etcd;
 }
 
+const root = (...args: string[]): Promise<string> => etcdctl(guarded, "--user", "root:r", ...args);
+
 test("a user whose role covers /keelson may do all that a store does", async () => {
-  const { etcd } = await startWithUsers();
-  const store = open(`//keel:p%40ss%20word@127.0.0.1:${etcd.port}`);
+  const store = open(`//keel:p%40ss%20word@127.0.0.1:${guarded.port}`);
   expect(await put(store, "/keelson/f/a")).toBe("committed");
   const { session } = await store.openSession(2_000, CALL);
   expect((await store.renew([session], CALL)).alive).toEqual([session]);
@@ -85,8 +92,7 @@ test("a user whose role covers /keelson may do all that a store does", async () 
 });
 
 test("a wrong password is told as one, and not shown", async () => {
-  const { etcd } = await startWithUsers();
-  const store = open(`//keel:hush@127.0.0.1:${etcd.port}`);
+  const store = open(`//keel:hush@127.0.0.1:${guarded.port}`);
   const error = await store.range("/keelson/", CALL).catch((reason: unknown) => reason as Error);
   expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
   expect((error as Error).message).toMatch(/authentication failed, invalid user ID or password/);
@@ -94,11 +100,10 @@ test("a wrong password is told as one, and not shown", async () => {
 });
 
 test("without a user, and where a role does not reach, the error says so and nothing is applied", async () => {
-  const { etcd, root } = await startWithUsers();
-  await expect(open(`//127.0.0.1:${etcd.port}`).range("/keelson/", CALL)).rejects.toThrow(
+  await expect(open(`//127.0.0.1:${guarded.port}`).range("/keelson/", CALL)).rejects.toThrow(
     /user name is empty/,
   );
-  const store = open(`//keel:p%40ss%20word@127.0.0.1:${etcd.port}`);
+  const store = open(`//keel:p%40ss%20word@127.0.0.1:${guarded.port}`);
   const { incarnation } = await store.range("/keelson/", CALL);
   const writes = [{ kind: "put", key: "/elsewhere", value: "1" }] as const;
   await expect(store.commit({ guards: [], writes }, { ...CALL, incarnation })).rejects.toMatchObject({
@@ -109,8 +114,7 @@ test("without a user, and where a role does not reach, the error says so and not
 });
 
 test("a token that etcd no longer takes is replaced, and the call made again", async () => {
-  const { etcd, root } = await startWithUsers();
-  const store = open(`//keel:p%40ss%20word@127.0.0.1:${etcd.port}`);
+  const store = open(`//keel:p%40ss%20word@127.0.0.1:${guarded.port}`);
   const { session } = await store.openSession(60_000, CALL);
   for (let round = 0; round < 3; round += 1) {
     // A change of the user's roles makes his tokens void.
