@@ -22,8 +22,7 @@ begin
     end if;
     select jsonb_agg(distinct g.k) into _failed
       from jsonb_to_recordset(_commit -> 'guards') as g(k text collate "C", r bigint)
-      left join ${s}.entries as e on e.key = g.k
-      where coalesce(e.revision, 0) <> g.r;
+      where coalesce((select e.revision from ${s}.entries as e where e.key = g.k), 0) <> g.r;
     select jsonb_agg(distinct w.s) into _gone
       from jsonb_to_recordset(_commit -> 'writes') as w(s text collate "C")
       where w.s is not null and not exists (select from ${s}.sessions where id = w.s);
@@ -40,7 +39,8 @@ begin
         select k, v, _now.revision + 1, s from w where v is not null
         on conflict (key) do update set value = excluded.value, revision = excluded.revision, session = excluded.session
       ),
-      deleted as (delete from ${s}.entries using w where w.v is null and key = w.k returning key)
+      -- An array, so that each key is looked up: a join may read the whole table instead.
+      deleted as (delete from ${s}.entries where key = any (array(select k from w where v is null)) returning key)
     select jsonb_agg(change) into _changes from (
       select jsonb_build_object('put', k, 'value', v, 'session', s) as change from w where v is not null
       union all
