@@ -283,6 +283,7 @@ export class Simulation {
         replicas,
         openMsMax: service.prepareMs[1] + service.activateMs[1],
       },
+      entries: () => this.#surroundings.store.core.snapshot().entries,
       sessionsOpened: () => this.#surroundings.store.sessionsOpened,
       driftMax: 2 * this.knobs.drift,
       ...(this.#surroundings.auction ? { auction: this.#surroundings.auction } : {}),

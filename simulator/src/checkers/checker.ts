@@ -1,4 +1,4 @@
-import type { Placement, ReplicaKey, ServiceParameters, Terms } from "@keelson/kernel";
+import type { Entry, Placement, ReplicaKey, ServiceParameters, Terms } from "@keelson/kernel";
 import type { AuctionWorld } from "../auction/world.ts";
 import type { SimEvent } from "../events.ts";
 import type { Ledger } from "../ledger.ts";
@@ -44,6 +44,8 @@ export interface Scene {
   };
   /** The repositories and what nodes' memory really holds, where these are auctioned or claimed. */
   readonly auction?: AuctionWorld;
+  /** Everything the store has, at this instant. */
+  entries(): Iterable<Entry>;
   /** How many sessions were opened at the store so far; the id of session number 7 is `s7`. */
   sessionsOpened(): number;
   /** The greatest relative difference between two clock rates. */

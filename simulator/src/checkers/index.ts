@@ -1,4 +1,9 @@
 import { AnswerEpochChecker } from "./answer-epoch.ts";
+import { AuctionRulesChecker } from "./auction/auction-rules.ts";
+import { BalanceChecker } from "./auction/balance.ts";
+import { MemoryChecker } from "./auction/memory.ts";
+import { PromptnessChecker } from "./auction/promptness.ts";
+import { StarvationChecker } from "./auction/starvation.ts";
 import type { Checker, Scene } from "./checker.ts";
 import { ConvergedChecker } from "./converged.ts";
 import { DrainedChecker } from "./drained.ts";
@@ -32,6 +37,11 @@ const CHECKERS = {
   moves: MovesChecker,
   converged: ConvergedChecker,
   planned: PlannedChecker,
+  auctions: AuctionRulesChecker,
+  starvation: StarvationChecker,
+  memory: MemoryChecker,
+  balance: BalanceChecker,
+  promptness: PromptnessChecker,
 } as const satisfies Record<string, new (scene: Scene) => Checker>;
 
 export type CheckerName = keyof typeof CHECKERS;

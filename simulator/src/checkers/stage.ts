@@ -61,6 +61,7 @@ export class Stage {
       resources: this.resources,
       terms: this.terms,
       service: { name: SERVICE, parameters, placement: ring({ service: SERVICE }), replicas, openMsMax: 100 },
+      entries: () => [],
       sessionsOpened: () => this.sessions,
       driftMax: 0,
       soon: (run) => void this.#soon.push(run),
@@ -106,6 +107,17 @@ export class Stage {
     const revision = ++this.#revision;
     const entry = { key, revision, session, value: JSON.stringify(value) };
     this.#changed([{ kind: "put", entry }]);
+  }
+
+  /** Several keys in one commit. */
+  putAll(values: readonly (readonly [key: string, value: object])[]): void {
+    const revision = ++this.#revision;
+    this.#changed(
+      values.map(([key, value]) => ({
+        kind: "put",
+        entry: { key, revision, session: undefined, value: JSON.stringify(value) },
+      })),
+    );
   }
 
   remove(key: string): void {

@@ -97,7 +97,7 @@ export class AuctionMachine {
     this.silent.delete(answered.node);
     if (!this.#office) return;
     if (answered.how === "bid") this.market.counters.bids_received++;
-    else this.market.counters.passes_received++;
+    else if (answered.how === "pass") this.market.counters.passes_received++;
   }
 
   /** The tenure, a contender or the award of a replica changed. `vacatedAt` is the revision at which its tenure went. */

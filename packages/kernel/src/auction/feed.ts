@@ -16,7 +16,7 @@ import type {
 /** What a changed key means beyond the board: which lots have other answers, and who has just answered, and how. */
 export interface Fed {
   readonly replicas: Iterable<string>;
-  readonly answered?: { readonly node: string; readonly how: "bid" | "pass" };
+  readonly answered?: { readonly node: string; readonly how: "bid" | "pass" | "seat" };
 }
 
 const NOTHING: Fed = { replicas: [] };
@@ -48,7 +48,8 @@ export function feed(
     case "bidder": {
       const bidder = known as Known<Bidder> | undefined;
       const replicas = board.setBidder(about, bidder, now);
-      return bidder?.value.bid ? { replicas, answered: { node: about, how: "bid" } } : { replicas };
+      if (!bidder) return { replicas };
+      return { replicas, answered: { node: about, how: bidder.value.bid ? "bid" : "seat" } };
     }
     case "pass": {
       const slash = key.lastIndexOf("/");
