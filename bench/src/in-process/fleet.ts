@@ -1,8 +1,17 @@
 /**
- * Many nodes in one process, on one client of a store: for what nodes cost, and how fast many of them agree. They hold shards and answer nobody.
+ * Many nodes in one process, on one client and one copy of a store: for what nodes cost, and how fast many of them agree. They hold shards and answer nobody.
  */
-import { ring, type Shard, type Store } from "@keelson/kernel";
-import { KeelsonNode, ServerTimeEras, SystemClock, defineService, systemRandom } from "@keelson/runtime";
+import { ring, terms, type Shard, type Store } from "@keelson/kernel";
+import {
+  KeelsonNode,
+  ServerTimeEras,
+  SystemClock,
+  defineService,
+  fleetMirror,
+  systemRandom,
+  type Mirror,
+  type ServiceDefinition,
+} from "@keelson/runtime";
 import { WirePool, WireTransport } from "@keelson/wire";
 
 export interface InProcessFleetOptions {
@@ -19,15 +28,27 @@ export class InProcessFleet {
   readonly #options: InProcessFleetOptions;
   readonly #nodes: readonly KeelsonNode[];
   readonly #pool: WirePool;
+  readonly #mirror: Mirror;
+  readonly #service: ServiceDefinition;
+  readonly #clock = new SystemClock();
 
   constructor(options: InProcessFleetOptions) {
     this.#options = options;
-    this.#pool = new WirePool({ clock: new SystemClock(), random: systemRandom, name: "bench" });
+    const ports = { store: options.store, clock: this.#clock, random: systemRandom };
+    this.#pool = new WirePool({ ...ports, name: "bench" });
+    this.#mirror = fleetMirror(options.fleet, ports, terms({ ttlMs: options.ttlMs }));
+    this.#service = defineService({
+      name: SERVICE,
+      parameters: { shards: options.shards, replicas: 1, placement: {} },
+      placement: ring({ service: SERVICE }),
+      open: (): Promise<Shard> => Promise.resolve({ handle: () => Promise.resolve(null) }),
+    });
     this.#nodes = Array.from({ length: options.nodes }, (_, n) => this.#node(`node-${n}`));
   }
 
   /** All at once; resolves when all are members. */
   async start(): Promise<void> {
+    this.#mirror.start();
     await Promise.all(this.#nodes.map((node) => node.start()));
   }
 
@@ -41,31 +62,31 @@ export class InProcessFleet {
   /** As a crash. */
   stop(): void {
     for (const node of this.#nodes) node.abandon();
-    this.#pool.close();
+    this.#close();
   }
 
   async leave(): Promise<void> {
     await Promise.all(this.#nodes.map((node) => node.leave()));
+    this.#close();
+  }
+
+  #close(): void {
+    this.#mirror.stop();
     this.#pool.close();
   }
 
   #node(name: string): KeelsonNode {
-    const { fleet, store, shards, ttlMs } = this.#options;
-    const service = defineService({
-      name: SERVICE,
-      parameters: { shards, replicas: 1, placement: {} },
-      placement: ring({ service: SERVICE }),
-      open: (): Promise<Shard> => Promise.resolve({ handle: () => Promise.resolve(name) }),
-    });
+    const { fleet, store, ttlMs } = this.#options;
     return new KeelsonNode(
       // Nobody calls these nodes; an address is part of being a member.
-      { fleet, node: name, address: "127.0.0.1:1", services: [service], terms: { ttlMs } },
+      { fleet, node: name, address: "127.0.0.1:1", services: [this.#service], terms: { ttlMs } },
       {
         store,
-        clock: new SystemClock(),
+        clock: this.#clock,
         random: systemRandom,
         transport: new WireTransport(this.#pool),
         eras: new ServerTimeEras(),
+        mirror: this.#mirror,
       },
     );
   }

@@ -34,6 +34,11 @@ export function parseReplicaKey(key: ReplicaKey): ReplicaId {
   return { service, shard: decodeSegment(shard), replica: Number(replica) };
 }
 
+/** The service of a replica's or a shard's key, without taking the rest of it apart. */
+export function serviceOf(key: ReplicaKey): string {
+  return key.slice(0, key.indexOf("/"));
+}
+
 /** `service/shard`, the part of a replica's key that its replicas share. */
 export function shardKey(service: string, shard: string): string {
   return `${service}/${encodeSegment(shard)}`;

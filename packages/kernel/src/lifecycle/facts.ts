@@ -14,7 +14,7 @@ export interface ReplicaFacts {
   tenure: Known<Tenure> | undefined;
   /** When the present tenure, or its absence, was first seen here. */
   since: number;
-  readonly contenders: Map<string, Known<Contender>>;
+  contenders: ReadonlyMap<string, Known<Contender>>;
   /** Under auctions and claims: who shall take it over while it is held. */
   award: Known<Award> | undefined;
   /** Under auctions and claims: revision of the record that every first tenure rewrites; 0 while there is none. */
@@ -32,10 +32,19 @@ export interface ShardFacts {
   troubleSince: number;
 }
 
+/** Most replicas have none at most times. */
+const NO_CONTENDERS: ReadonlyMap<string, Known<Contender>> = new Map();
+
 /** Everything a host needs to know of the store, by replica and by shard. Fed by the node from its copy of the store. */
 export class Facts {
   readonly #replicas = new Map<ReplicaKey, ReplicaFacts>();
   readonly #shards = new Map<string, ShardFacts>();
+  readonly #grantedAt = new Map<string, number>();
+
+  /** When a grant to this node was last seen. */
+  grantedAt(node: string): number {
+    return this.#grantedAt.get(node) ?? -Infinity;
+  }
 
   /** What is known of it, if anything ever was. */
   known(key: ReplicaKey): ReplicaFacts | undefined {
@@ -48,7 +57,7 @@ export class Facts {
       facts = {
         tenure: undefined,
         since: now,
-        contenders: new Map(),
+        contenders: NO_CONTENDERS,
         award: undefined,
         round: 0,
         lostAfterMs: undefined,
@@ -79,15 +88,20 @@ export class Facts {
       facts.lostAfterMs = lost ? now - facts.since : undefined;
       facts.lostBy = facts.tenure.value.node;
     }
-    if (tenure !== undefined) facts.lostAfterMs = undefined;
+    if (tenure !== undefined) {
+      facts.lostAfterMs = undefined;
+      if (tenure.value.how === "grant") this.#grantedAt.set(tenure.value.node, now);
+    }
     facts.tenure = tenure;
     facts.since = now;
   }
 
   setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {
-    const contenders = this.replica(key, now).contenders;
+    const facts = this.replica(key, now);
+    const contenders = new Map(facts.contenders);
     if (contender) contenders.set(node, contender);
     else contenders.delete(node);
+    facts.contenders = contenders.size > 0 ? contenders : NO_CONTENDERS;
   }
 
   setAward(key: ReplicaKey, award: Known<Award> | undefined, now: number): void {

@@ -41,7 +41,9 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
     local.commitRetryAt,
     verdict.kind === "free" ? -Infinity : verdict.until,
   );
-  if (now < at || local.granting) {
+  // What comes of the grant under way is reported; to look before that would be in vain.
+  if (local.granting) return;
+  if (now < at) {
     machine.wake(local, at);
     return;
   }
@@ -109,12 +111,19 @@ function sinceReady(machine: HostMachine, local: Local, facts: ReplicaFacts): Gu
   return [{ key: machine.keys.auction(local.id.service, "round", local.key), revision: facts.round }];
 }
 
-/** When this node's turn comes. A new view may restart the wait, but not for ever. */
+/**
+ * When this node's turn comes. A new view restarts the wait, and so does a grant to one of those before it: a candidate that is taking one replica after the other will
+ * come to this one. But not for ever.
+ */
 function turn(machine: HostMachine, local: Local, facts: ReplicaFacts, position: number): number {
   const step = machine.terms.takeoverStepMs;
   if (position === 0) return facts.since;
-  const from = Math.min(Math.max(facts.since, machine.planSince(local.id.service)), facts.since + 2 * step);
-  return from + position * step;
+  let from = Math.max(facts.since, machine.planSince(local.id.service));
+  for (const node of machine.line(local)?.candidates ?? []) {
+    if (node === machine.self.node) break;
+    from = Math.max(from, machine.facts.grantedAt(node));
+  }
+  return Math.min(from, facts.since + 2 * step) + position * step;
 }
 
 /** A shard with many strikes is opened only while no other of its kind is young here, so that the guilty one is found out. */
@@ -138,7 +147,8 @@ function removeLeftOver(
 ): void {
   const epoch = { era: tenure.value.era, revision: tenure.revision };
   if (compareEpochs(epoch, local.lastAdopted) > 0 || epoch.era !== machine.era?.era) return; // Not adopted yet: its era is not open to us.
-  if (local.cleaning || now < local.commitRetryAt) {
+  if (local.cleaning) return;
+  if (now < local.commitRetryAt) {
     machine.wake(local, local.commitRetryAt);
     return;
   }

@@ -134,6 +134,41 @@ describe("grant", () => {
     expect(bench.kinds(1)).toEqual(["grant"]);
   });
 
+  test("a lower rank waits for one that is taking other replicas, at most two steps longer", () => {
+    bench.plan("b", "a").noTenure();
+    const other = {
+      v: 1,
+      node: "b",
+      boot: "boot-b",
+      session: "sb",
+      era: 1,
+      address: "b:1",
+      how: "grant",
+    } as const;
+    const taken = (shard: number): void =>
+      bench.machine.setTenure(
+        `s/${shard}/0`,
+        { value: { ...other, reason: "", since: 0 }, revision: 20 + shard },
+        false,
+        bench.now,
+      );
+    for (let shard = 10; shard < 15; shard++) {
+      expect(bench.kinds(t.takeoverStepMs / 2)).toEqual([]);
+      taken(shard);
+    }
+    expect(bench.kinds(t.takeoverStepMs / 2 - 1)).toEqual([]);
+    expect(bench.kinds(1)).toEqual(["grant"]);
+  });
+
+  test("is not looked at again before its outcome is known", () => {
+    bench.plan("a", "b");
+    expect(bench.kinds()).toEqual(["grant"]);
+    expect(bench.machine.wakeAt()).toBeUndefined();
+    bench.report("grant", "unknown");
+    bench.step();
+    expect(bench.machine.wakeAt()).toBeGreaterThan(bench.now);
+  });
+
   test("a ready contender goes before the plan's order", () => {
     bench.plan("a", "b").contender("b", "ready", 9);
     expect(bench.kinds()).toEqual([]);

@@ -1,5 +1,5 @@
 import { compareEpochs, type Epoch } from "../identity/epoch.ts";
-import { parseReplicaKey, shardKey, type Keys, type ReplicaKey } from "../identity/keys.ts";
+import { parseReplicaKey, serviceOf, shardKey, type Keys, type ReplicaKey } from "../identity/keys.ts";
 import type { Plan, PlanLine } from "../placement/plan.ts";
 import type { Award } from "../auction/records.ts";
 import { Intents } from "../movement/intents.ts";
@@ -122,7 +122,7 @@ export class HostMachine {
     this.facts.setTenure(key, tenure, lost, now);
     if (tenure?.value.node === this.self.node) this.#local(key);
     this.touch(key);
-    if (this.#services.get(parseReplicaKey(key).service)?.primary) this.#touchShard(key);
+    if (this.#services.get(serviceOf(key))?.primary) this.#touchShard(key);
   }
 
   setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {

@@ -18,9 +18,19 @@ test("activations have a limit of their own, and prepares do not hold them up", 
   queue.ask("b", "prepare", true);
   queue.ask("c", "activate", true);
   expect(queue.start()).toEqual([
-    { key: "a", what: "prepare" },
     { key: "c", what: "activate" },
+    { key: "a", what: "prepare" },
   ]);
+});
+
+test("what is granted while it waits as a contender starts once, before other contenders", () => {
+  const queue = new OpenQueue(1, 1);
+  queue.ask("a", "prepare", false);
+  queue.ask("b", "prepare", false);
+  queue.ask("b", "prepare", true);
+  expect([queue.waiting, queue.start()]).toEqual([2, [{ key: "b", what: "prepare" }]]);
+  queue.done("b");
+  expect(queue.start()).toEqual([{ key: "a", what: "prepare" }]);
 });
 
 test("what was forgotten does not start, and what runs is not started twice", () => {

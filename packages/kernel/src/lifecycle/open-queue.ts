@@ -12,7 +12,10 @@ export interface Open {
 export class OpenQueue {
   readonly #preparesMax: number;
   readonly #activationsMax: number;
-  readonly #granted = new Map<ReplicaKey, Open["what"]>();
+  /** What waits, and is granted: to be activated, or to be prepared first. */
+  readonly #activations = new Set<ReplicaKey>();
+  readonly #prepares = new Set<ReplicaKey>();
+  /** What waits to be prepared, and is not granted. */
   readonly #contending = new Set<ReplicaKey>();
   readonly #running = new Map<ReplicaKey, Open["what"]>();
   #preparing = 0;
@@ -26,14 +29,15 @@ export class OpenQueue {
   ask(key: ReplicaKey, what: Open["what"], granted: boolean): void {
     if (this.#running.has(key)) return;
     if (granted) {
-      this.#contending.delete(key);
-      this.#granted.set(key, what);
-    } else if (!this.#granted.has(key)) this.#contending.add(key);
+      this.forget(key);
+      (what === "prepare" ? this.#prepares : this.#activations).add(key);
+    } else if (!this.#prepares.has(key) && !this.#activations.has(key)) this.#contending.add(key);
   }
 
   /** No longer wanted; what runs goes on until it is reported done. */
   forget(key: ReplicaKey): void {
-    this.#granted.delete(key);
+    this.#activations.delete(key);
+    this.#prepares.delete(key);
     this.#contending.delete(key);
   }
 
@@ -48,24 +52,28 @@ export class OpenQueue {
   /** What may start now. */
   start(): Open[] {
     const starting: Open[] = [];
-    if (this.#granted.size > 0) for (const [key, what] of this.#granted) this.#tryStart(key, what, starting);
-    if (this.#contending.size > 0)
-      for (const key of this.#contending) if (!this.#tryStart(key, "prepare", starting)) break;
+    for (const key of this.#activations) {
+      if (this.#activating >= this.#activationsMax) break;
+      this.#activating++;
+      this.#run(key, "activate", starting);
+    }
+    for (const waiting of [this.#prepares, this.#contending]) {
+      for (const key of waiting) {
+        if (this.#preparing >= this.#preparesMax) break;
+        this.#preparing++;
+        this.#run(key, "prepare", starting);
+      }
+    }
     return starting;
   }
 
   get waiting(): number {
-    return this.#granted.size + this.#contending.size;
+    return this.#activations.size + this.#prepares.size + this.#contending.size;
   }
 
-  #tryStart(key: ReplicaKey, what: Open["what"], starting: Open[]): boolean {
-    if (what === "prepare" ? this.#preparing >= this.#preparesMax : this.#activating >= this.#activationsMax)
-      return false;
+  #run(key: ReplicaKey, what: Open["what"], starting: Open[]): void {
     this.forget(key);
     this.#running.set(key, what);
-    if (what === "prepare") this.#preparing++;
-    else this.#activating++;
     starting.push({ key, what });
-    return true;
   }
 }

@@ -18,7 +18,15 @@ import { ringOptions } from "./ring-options.ts";
  * Shards take their seats in the order of their ids; an early shard is never moved by a later one.
  */
 export function ring(options: { readonly service: string }): Placement {
-  return { algorithm: RING, plan: (view) => plan(options.service, view) };
+  // Nodes of one process that share their declaration and their copy of the store ask for the plan of the very same view.
+  let last: { readonly view: View; readonly plan: Plan } | undefined;
+  return {
+    algorithm: RING,
+    plan(view) {
+      if (last?.view !== view) last = { view, plan: plan(options.service, view) };
+      return last.plan;
+    },
+  };
 }
 
 /** The algorithm's name in views. Any change of a plan for the same view needs a new number. */

@@ -9,7 +9,8 @@ import {
   type Terms,
   type Transport,
 } from "@keelson/kernel";
-import { Mirror } from "../mirror/mirror.ts";
+import { fleetMirror } from "../mirror/fleet-mirror.ts";
+import type { Mirror } from "../mirror/mirror.ts";
 import type { RouterOptions } from "../router/options.ts";
 import { Router, type RouterAnswer, type RouterRequest } from "../router/router.ts";
 
@@ -34,18 +35,9 @@ export class FleetClient {
   readonly router: Router;
 
   constructor(options: FleetClientOptions) {
-    const { store, clock, random, transport } = options;
-    const { commitTimeoutMs, relistMs } = allTerms(options.terms);
+    const { clock, random, transport } = options;
     this.keys = new Keys(options.fleet);
-    this.mirror = new Mirror({
-      store,
-      clock,
-      random,
-      relistMs,
-      prefix: this.keys.prefix,
-      canary: this.keys.era,
-      timeoutMs: commitTimeoutMs,
-    });
+    this.mirror = fleetMirror(options.fleet, options, allTerms(options.terms));
     this.router = new Router({
       table: this.table,
       transport,

@@ -88,3 +88,20 @@ test("a reply from before a loss is reported, and not learnt into the copy of wh
   expect(reports).toEqual(["committed", "committed"]);
   expect(learnt).toEqual([1]);
 });
+
+test("a guard that all commits of a batch share takes up one operation", async () => {
+  const { committer, sent, settle } = rig();
+  for (let n = 0; n < 60; n++)
+    committer.together(
+      {
+        guards: [
+          { key: "era", revision: 3 },
+          { key: `k${n}`, revision: 0 },
+        ],
+        writes: [{ kind: "put", key: `k${n}`, value: "" }],
+      },
+      () => undefined,
+    );
+  await settle();
+  expect(sent.map(({ guards, writes }) => guards.length + writes.length)).toEqual([99, 23]);
+});

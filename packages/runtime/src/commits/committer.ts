@@ -76,10 +76,13 @@ export class Committer {
     while (this.#waiting.length > 0 && this.#out < BATCHES_MAX && !this.#stopped) {
       const batch: Pending[] = [];
       const written = new Set<string>();
+      const guarded = new Map<string, number>();
       let operations = 0;
       while (this.#waiting.length > 0) {
         const { commit, incarnation } = this.#waiting[0]!;
-        operations += commit.guards.length + commit.writes.length;
+        // A guard that many share, as on the era, is sent and counted once.
+        operations += commit.writes.length;
+        for (const { key, revision } of commit.guards) if (guarded.get(key) !== revision) operations++;
         if (batch.length > 0) {
           if (operations > STORE_LIMITS.operationsMax || incarnation !== batch[0]!.incarnation) break;
           // A batch must mean the same as its commits one after another: none may guard on, or write, what one before it writes.
@@ -90,6 +93,7 @@ export class Committer {
             break;
         }
         for (const write of commit.writes) written.add(write.key);
+        for (const { key, revision } of commit.guards) guarded.set(key, revision);
         batch.push(this.#waiting.shift()!);
       }
       this.#out++;

@@ -5,6 +5,7 @@ import {
   type Change,
   type ChangeBatch,
   type Clock,
+  type Entry,
   type ImageChange,
   type Random,
   type RangePage,
@@ -52,7 +53,7 @@ export class Mirror {
   serverTimeMs = 0;
 
   readonly #options: MirrorOptions;
-  readonly #listeners: MirrorListener[] = [];
+  #listeners: readonly MirrorListener[] = [];
   #watch: Watch | undefined;
   #timer: Timer | undefined;
   #relistTimer: Timer | undefined;
@@ -72,8 +73,17 @@ export class Mirror {
     return this.#live;
   }
 
-  subscribe(listener: MirrorListener): void {
-    this.#listeners.push(listener);
+  /** Tells the listener what is known already, at once, and from then on what changes. Returns how to end that. */
+  subscribe(listener: MirrorListener): () => void {
+    this.#listeners = [...this.#listeners, listener];
+    if (this.image.incarnation !== undefined) {
+      listener.listed(false);
+      const known = Array.from(this.image.entries(), asFirstSeen);
+      if (known.length > 0) listener.changed(known);
+    }
+    return () => {
+      this.#listeners = this.#listeners.filter((each) => each !== listener);
+    };
   }
 
   start(): void {
@@ -219,4 +229,8 @@ export class Mirror {
     this.#watch = undefined;
     this.#relistTimer?.cancel();
   }
+}
+
+function asFirstSeen(entry: Entry): ImageChange {
+  return { key: entry.key, entry, before: undefined, revision: entry.revision, expired: false };
 }

@@ -1,9 +1,10 @@
 import {
-  parseReplicaKey,
+  serviceOf,
   type Contender,
   type Election,
   type HostMachine,
   type ImageChange,
+  type KeyKind,
   type Keys,
   type Known,
   type ManagerRecord,
@@ -29,59 +30,76 @@ export interface Fed {
   readonly auctions: Auctions;
 }
 
+/** A change, read: what its key is about, and its value. */
+interface ReadChange {
+  readonly kind: KeyKind;
+  readonly rest: string;
+  readonly known: Known<unknown> | undefined;
+  readonly change: ImageChange;
+}
+
+/** Nodes that share a copy of the store are told of the same batches: each batch is read once. */
+const readBatches = new WeakMap<readonly ImageChange[], readonly ReadChange[]>();
+
 /** Tells the machines of a node what changed in its copy of the store, key by key. It only tells; nothing is decided here. */
 export function feed(fed: Fed, changes: readonly ImageChange[], now: number): void {
-  for (const change of changes) {
-    const parsed = fed.keys.parse(change.key);
-    if (!parsed) continue;
-    fed.manager.noticed(parsed.kind);
-    feedOne(fed, parsed.kind, parsed.rest, change, now);
+  let batch = readBatches.get(changes);
+  if (!batch) readBatches.set(changes, (batch = read(fed.keys, changes)));
+  for (const one of batch) {
+    fed.manager.noticed(one.kind);
+    feedOne(fed, one, now);
   }
 }
 
-function feedOne(fed: Fed, kind: string, rest: string, change: ImageChange, now: number): void {
+function read(keys: Keys, changes: readonly ImageChange[]): ReadChange[] {
+  return changes.flatMap((change) => {
+    const parsed = keys.parse(change.key);
+    if (!parsed) return [];
+    const { entry } = change;
+    const known = entry && { value: JSON.parse(entry.value) as unknown, revision: entry.revision };
+    return [{ kind: parsed.kind, rest: parsed.rest, known, change }];
+  });
+}
+
+function feedOne(fed: Fed, { kind, rest, known, change }: ReadChange, now: number): void {
   const { host, views, eras, election, auctions } = fed;
   const { entry } = change;
   switch (kind) {
     case "fleet":
       if (rest === "era") eras.observe(false);
-      if (rest === "manager") election.observe(known<ManagerRecord>(change));
+      if (rest === "manager") election.observe(known as Known<ManagerRecord> | undefined);
       return;
     case "member":
       host.setMember(rest, entry !== undefined);
-      views.setMember(rest, known<Member>(change)?.value, entry?.revision ?? 0);
+      views.setMember(rest, known?.value as Member | undefined, entry?.revision ?? 0);
       return;
     case "view":
-      views.setView(rest, known<View>(change)?.value, entry?.revision ?? 0);
+      views.setView(rest, known?.value as View | undefined, entry?.revision ?? 0);
       return;
     case "tenure":
       if ((entry === undefined) !== (change.before === undefined))
-        views.countHeld(parseReplicaKey(rest).service, entry ? 1 : -1);
-      host.setTenure(rest, known<Tenure>(change), change.expired, now);
+        views.countHeld(serviceOf(rest), entry ? 1 : -1);
+      host.setTenure(rest, known as Known<Tenure> | undefined, change.expired, now);
       auctions.tenureChanged(rest, change);
       return;
     case "contender": {
       const slash = rest.lastIndexOf("/");
       const replica = rest.slice(0, slash);
-      host.setContender(replica, rest.slice(slash + 1), known<Contender>(change), now);
+      host.setContender(replica, rest.slice(slash + 1), known as Known<Contender> | undefined, now);
       auctions.contenderChanged(replica);
       return;
     }
     case "primary":
-      host.setPrimary(rest, known<Primary>(change), now);
+      host.setPrimary(rest, known as Known<Primary> | undefined, now);
       return;
     case "trouble":
-      host.setTrouble(rest, known<Trouble>(change), now);
+      host.setTrouble(rest, known as Known<Trouble> | undefined, now);
       auctions.troubleChanged(rest);
       return;
     case "auction":
-      auctions.feed(rest, known(change));
+      auctions.feed(rest, known);
       return;
     default:
       return;
   }
-}
-
-function known<T>(change: ImageChange): Known<T> | undefined {
-  return change.entry && { value: JSON.parse(change.entry.value) as T, revision: change.entry.revision };
 }

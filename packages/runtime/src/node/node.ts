@@ -31,7 +31,8 @@ import { KeelsonError } from "../errors.ts";
 import { Host } from "../host/host.ts";
 import { Requests } from "../host/requests.ts";
 import { Manager } from "../manager/manager.ts";
-import { Mirror } from "../mirror/mirror.ts";
+import { fleetMirror } from "../mirror/fleet-mirror.ts";
+import type { Mirror } from "../mirror/mirror.ts";
 import type { ServiceDefinition } from "../service/service.ts";
 import { Eras } from "./eras.ts";
 import { feed, type Fed } from "./feed.ts";
@@ -76,6 +77,7 @@ export class KeelsonNode {
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #scheduled = false;
+  #unsubscribe: () => void = () => undefined;
   #state: "new" | "running" | "leaving" | "stopped" = "new";
   #fatal: KeelsonError | undefined;
   #waiting: { done: () => boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
@@ -94,16 +96,7 @@ export class KeelsonNode {
     this.boot = randomId(random);
     const { keys, terms } = this;
     const changed = () => this.#soon();
-    this.mirror = new Mirror({
-      store,
-      clock,
-      random,
-      prefix: keys.prefix,
-      canary: keys.era,
-      timeoutMs: terms.commitTimeoutMs,
-      relistMs: terms.relistMs,
-      retryMsMax: terms.renewMs,
-    });
+    this.mirror = ports.mirror ?? fleetMirror(options.fleet, ports, terms);
     const { mirror } = this;
     this.#committer = new Committer({ store, mirror, clock, timeoutMs: terms.commitTimeoutMs });
     const committer = this.#committer;
@@ -204,10 +197,6 @@ export class KeelsonNode {
       manager: this.#manager,
       auctions: this.#auctions,
     };
-    mirror.subscribe({
-      changed: (changes) => this.#imageChanged(changes),
-      listed: (fallen) => this.#listed(fallen),
-    });
   }
 
   /** Joins the fleet. Resolves once the node is a member; rejects when it never can be, and says why. */
@@ -217,7 +206,11 @@ export class KeelsonNode {
     this.#state = "running";
     // What a dead process of this node left behind, on this machine: its sessions are ours to end.
     for (const session of this.#ports.memory?.load()?.sessions ?? []) void this.#sessions.revoke(session);
-    this.mirror.start();
+    this.#unsubscribe = this.mirror.subscribe({
+      changed: (changes) => this.#imageChanged(changes),
+      listed: (fallen) => this.#listed(fallen),
+    });
+    if (!this.#ports.mirror) this.mirror.start();
     await this.#until(() => this.#membership.joined(this.#sessions.machine.membership));
   }
 
@@ -429,7 +422,8 @@ export class KeelsonNode {
 
   #stop(): void {
     this.#state = "stopped";
-    this.mirror.stop();
+    this.#unsubscribe();
+    if (!this.#ports.mirror) this.mirror.stop();
     this.#committer.stop();
     this.#manager.stop();
     this.#auctions.stop();

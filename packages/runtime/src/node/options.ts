@@ -13,6 +13,7 @@ import {
   type Transport,
 } from "@keelson/kernel";
 import type { KeelsonError } from "../errors.ts";
+import type { Mirror } from "../mirror/mirror.ts";
 import type { ServiceDefinition } from "../service/service.ts";
 
 /** The world, as a node sees it. The simulator gives it another one. */
@@ -22,6 +23,8 @@ export interface NodePorts {
   readonly random: Random;
   readonly transport: Transport;
   readonly eras: EraSource;
+  /** A copy of this fleet's keys that nodes of one process share, started and stopped by whoever made it. Without it the node keeps its own. */
+  readonly mirror?: Mirror;
   /** What survives a restart of the process on this machine, if anything does. */
   readonly memory?: NodeMemory;
 }

@@ -7,6 +7,8 @@ import type { Clock, Timer } from "@keelson/kernel";
 
 /** Deadlines closer together than this share a wake-up, so that many of them do not mean many scans. */
 const GRAIN_MS = 5;
+/** A wake-up that comes this late comes to a process that stood still, and answers that arrived meanwhile may lie unread. */
+const LATE_MS = 50;
 
 export class Deadlines {
   readonly #clock: Clock;
@@ -34,11 +36,17 @@ export class Deadlines {
     this.#timer?.cancel();
     this.#wakeAt = deadline;
     this.#timer = this.#clock.after(Math.max(0, deadline - now), () => {
-      const firedAt = this.#clock.now();
-      this.#wakeAt = Infinity;
-      this.#timer = undefined;
-      const next = this.#expire(firedAt);
-      if (next !== Infinity) this.add(Math.max(next, firedAt + GRAIN_MS), firedAt);
+      // What has arrived is read before the next timer runs.
+      if (this.#clock.now() - deadline > LATE_MS) this.#timer = this.#clock.after(1, () => this.#fire());
+      else this.#fire();
     });
+  }
+
+  #fire(): void {
+    const firedAt = this.#clock.now();
+    this.#wakeAt = Infinity;
+    this.#timer = undefined;
+    const next = this.#expire(firedAt);
+    if (next !== Infinity) this.add(Math.max(next, firedAt + GRAIN_MS), firedAt);
   }
 }
