@@ -2,7 +2,6 @@
  * How long it takes until everything is held when a whole fleet starts at once. The fleet exists already: its era was opened before, by a node that has left,
  * because the very first era of a fleet waits one TTL whatever the nodes do.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { SystemClock, systemRandom } from "@keelson/runtime";
 import { openStore } from "@keelson/stores/url";
 import { InProcessFleet } from "../in-process/fleet.ts";
@@ -16,7 +15,6 @@ export interface ColdOptions {
 
 const FLEET = "cold";
 const GIVE_UP_MS = 60_000;
-const LOOK_MS = 10;
 
 export async function coldStart({ store: url, nodes, shards, ttlMs }: ColdOptions): Promise<number> {
   const store = await openStore(url, { clock: new SystemClock(), random: systemRandom, name: "cold" });
@@ -28,11 +26,7 @@ export async function coldStart({ store: url, nodes, shards, ttlMs }: ColdOption
     const began = performance.now();
     try {
       const started = fleet.start();
-      while (fleet.held < shards) {
-        if (performance.now() - began > GIVE_UP_MS)
-          throw new Error(`${fleet.held} of ${shards} shards are held after ${GIVE_UP_MS} ms`);
-        await sleep(LOOK_MS);
-      }
+      await fleet.holds(shards, GIVE_UP_MS);
       const coldMs = performance.now() - began;
       await started;
       return coldMs;

@@ -1,6 +1,7 @@
 /**
  * Many nodes in one process, on one client and one copy of a store: for what nodes cost, and how fast many of them agree. They hold shards and answer nobody.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { ring, terms, type Shard, type Store } from "@keelson/kernel";
 import {
   KeelsonNode,
@@ -23,6 +24,7 @@ export interface InProcessFleetOptions {
 }
 
 const SERVICE = "idle";
+const LOOK_MS = 10;
 
 export class InProcessFleet {
   readonly #options: InProcessFleetOptions;
@@ -57,6 +59,16 @@ export class InProcessFleet {
     let held = 0;
     for (const node of this.#nodes) for (const { replica } of node.held()) if (node.check(replica)) held++;
     return held;
+  }
+
+  /** Waits until all of so many shards are held. Rejects when that takes too long. */
+  async holds(shards: number, withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    while (this.held < shards) {
+      if (performance.now() > deadline)
+        throw new Error(`${this.held} of ${shards} shards are held after ${withinMs} ms`);
+      await sleep(LOOK_MS);
+    }
   }
 
   /** As a crash. */
