@@ -15,6 +15,8 @@ export interface RunArguments {
   readonly scenario: string;
   readonly breaks: string | undefined;
   readonly trace: boolean;
+  /** Instead of one run: many, with one thing after the other turned, and a report. */
+  readonly report: boolean;
   /** Replaces numbers of the scenario. */
   readonly nodes: number | undefined;
   readonly shards: number | undefined;
@@ -31,10 +33,11 @@ interface Flag {
 }
 
 const FLAGS = {
-  hours: { value: "number", about: "how long, in simulated hours (1)" },
+  hours: { value: "number", about: "how long, in simulated hours (1; for each run of a report 0.25)" },
   seed: { value: "whole", about: "replay the run of that seed" },
   scenario: { value: "text", about: "which world (default, or with --break a hunt); alone: lists them" },
   break: { value: "text", about: "switch one safety rule off; alone: lists them" },
+  report: { value: "none", about: "turn TTL, window, parallelism and autoscaling; for auctions and claims" },
   trace: { value: "none", about: "print every event, one line each" },
   nodes: { value: "whole", about: "so many nodes" },
   shards: { value: "whole", about: "so many shards" },
@@ -111,11 +114,12 @@ function readRun(given: ReadonlyMap<string, string>, scenarios: readonly string[
   return {
     kind: "run",
     options: {
-      hours: numbers.get("hours") ?? 1,
+      hours: numbers.get("hours") ?? (given.has("report") ? reportHours : 1),
       seed: numbers.get("seed"),
       scenario,
       breaks,
       trace: given.has("trace"),
+      report: given.has("report"),
       nodes: numbers.get("nodes"),
       shards: numbers.get("shards"),
       replicas: numbers.get("replicas"),
@@ -125,6 +129,9 @@ function readRun(given: ReadonlyMap<string, string>, scenarios: readonly string[
     },
   };
 }
+
+/** Of each of some forty runs: enough for several hundred auctions beside the first five hundred. */
+const reportHours = 0.25;
 
 export function usage(): string {
   const lines = Object.entries<Flag>(FLAGS).map(([name, { value, about }]) => {

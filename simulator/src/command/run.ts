@@ -4,12 +4,14 @@ import { loadScenario } from "../scenario/files.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { Simulation } from "../simulation.ts";
 import type { RunArguments } from "./arguments.ts";
+import { reportCommand } from "./sweep.ts";
 import { crash, failure, opening, summary } from "./report.ts";
 
 /** Runs what the command line asked for, and prints it. Returns the exit code. */
 export async function runCommand(args: RunArguments): Promise<number> {
   const seed = args.seed ?? Math.floor(Math.random() * 2 ** 31);
   const scenario = adjusted(loadScenario(args.scenario), args);
+  if (args.report) return report(scenario, seed, args);
   const broken = rulesWithout(args.breaks);
   if (!broken) throw new Error(`no rule ${args.breaks}`);
   let context: readonly string[] | undefined;
@@ -45,6 +47,12 @@ export async function runCommand(args: RunArguments): Promise<number> {
   if (context) process.stdout.write(failure(simulation, context, seed, args));
   process.stdout.write(summary(simulation, performance.now() - began));
   return simulation.violations.length > 0 ? 3 : 0;
+}
+
+function report(scenario: Scenario, seed: number, args: RunArguments): Promise<number> {
+  if (scenario.repositories) return reportCommand(scenario, seed, args.hours);
+  process.stderr.write(`sim: --report is for scenarios with repositories, and ${scenario.name} has none\n`);
+  return Promise.resolve(2);
 }
 
 function adjusted(scenario: Scenario, args: RunArguments): Scenario {
