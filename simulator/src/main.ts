@@ -5,6 +5,9 @@ import { readArguments, usage } from "./command/arguments.ts";
 import { runCommand } from "./command/run.ts";
 import { loadScenario, scenarioNames } from "./scenario/files.ts";
 
+// A reader that has seen enough (`| head`) is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
 const request = readArguments(process.argv.slice(2), scenarioNames());
 
 switch (request.kind) {
