@@ -209,6 +209,30 @@ test("commits that wait for the disk together are one transaction", async () => 
   expect(counted?.transactions).toBeLessThan(4);
 });
 
+test("commits of many clients at once take revisions without gaps, and a watch is told them in order", async () => {
+  const clients = Array.from({ length: 4 }, () => open());
+  const { incarnation } = await open().range("", CALL);
+  await Promise.all(clients.map((client) => client.range("", CALL)));
+  const told: Revision[] = [];
+  clients[0]?.watch("", 0, {
+    changes: ({ revision }) => void told.push(revision),
+    relist: () => void told.push(-1),
+    closed: () => void told.push(-2),
+  });
+  const run = async (client: PostgresStore, name: number): Promise<void> => {
+    for (let n = 0; n < 25; n += 1) {
+      const outcome = await client.commit(
+        { guards: [], writes: [put(`${name}/${n}`)] },
+        { ...CALL, incarnation },
+      );
+      expect(outcome.kind).toBe("committed");
+    }
+  };
+  await Promise.all(clients.map(run));
+  await until("all are told", () => told.length >= 100);
+  expect(told).toEqual(Array.from({ length: 100 }, (_, n) => n + 1));
+});
+
 test("while somebody holds the lock commits end in time as not done, and renewals go on", async () => {
   const store = open();
   const { session } = await store.openSession(60_000, CALL);
