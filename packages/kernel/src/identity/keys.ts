@@ -105,6 +105,11 @@ export class Keys {
     return `${this.prefix}view/${service}`;
   }
 
+  /** Targets of 256 shards of a stored placement. */
+  plan(service: string, chunk: number): string {
+    return `${this.prefix}plan/${service}/${chunk}`;
+  }
+
   tenure(replica: ReplicaKey): string {
     return `${this.prefix}tenure/${replica}`;
   }

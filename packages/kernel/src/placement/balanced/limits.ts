@@ -1,0 +1,76 @@
+import type { ServiceParameters } from "../../membership/view.ts";
+
+/**
+ * How far from even is still good, and how much may move at a time. These are also the options of `balanced/1`, as they stand in a view's
+ * `parameters.placement`.
+ */
+export interface BalancedLimits {
+  /** A node above (1 + this) × the average utilisation hands something over. */
+  readonly ceilingShare: number;
+  /** A node below (1 − this) × the average utilisation gets something. Without a floor a new node would stay empty while nobody is too full. */
+  readonly floorShare: number;
+  /** Moves that only serve balance, started in one round. */
+  readonly churnMovesMax: number;
+  /** The sum of their costs. */
+  readonly churnCostMax: number;
+  /** Planned moves to and from one node at a time, those under way included. What has no holder is placed at once, whatever this says. */
+  readonly nodeMovesMax: number;
+  /** Planned moves in the fleet at a time, those under way included. */
+  readonly fleetMovesMax: number;
+}
+
+/**
+ * A ceiling of 5 % is what the bench promises. The floor is wider, because a node with little to do harms nobody; 10 % still brings a new node
+ * to nine tenths of its share. The caps on moves are a host's own (`movesMax`), and eight nodes' worth of that for a fleet.
+ */
+export const BALANCED_DEFAULTS: BalancedLimits = {
+  ceilingShare: 0.05,
+  floorShare: 0.1,
+  churnMovesMax: 128,
+  churnCostMax: Infinity,
+  nodeMovesMax: 32,
+  fleetMovesMax: 256,
+};
+
+const shares: readonly (keyof BalancedLimits)[] = ["ceilingShare", "floorShare"];
+const counts: readonly (keyof BalancedLimits)[] = ["churnMovesMax", "nodeMovesMax", "fleetMovesMax"];
+/** Below this, rounding alone would move replicas. */
+const shareMin = 0.001;
+const ceilingShareMax = 100;
+const floorShareMax = 1;
+
+/** Undefined when the limits can be kept to; otherwise what is wrong, as one sentence that says what to do. */
+export function limitsProblem(limits: BalancedLimits): string | undefined {
+  for (const name of shares) {
+    const value = limits[name];
+    const most = name === "ceilingShare" ? ceilingShareMax : floorShareMax;
+    if (!(value >= shareMin && value <= most))
+      return `placement option ${name} is ${value}: make it a number from ${shareMin} to ${most}`;
+  }
+  for (const name of counts) {
+    const value = limits[name];
+    if (!(value === Infinity || (Number.isInteger(value) && value >= 0)))
+      return `placement option ${name} is ${value}: make it a whole number from 0 up`;
+  }
+  if (!(limits.churnCostMax >= 0))
+    return `placement option churnCostMax is ${limits.churnCostMax}: make it a number from 0 up`;
+  return undefined;
+}
+
+/** Undefined when a service may declare these placement options; otherwise what is wrong, as one sentence that says what to do. */
+export function balancedProblem(placement: ServiceParameters["placement"]): string | undefined {
+  for (const [name, value] of Object.entries(placement)) {
+    if (!Object.hasOwn(BALANCED_DEFAULTS, name))
+      return `placement option ${JSON.stringify(name)} is not one of balanced/1: it knows ${Object.keys(BALANCED_DEFAULTS).join(", ")}`;
+    if (typeof value !== "number")
+      return `placement option ${name} is ${JSON.stringify(value)}: make it a number`;
+  }
+  return limitsProblem({ ...BALANCED_DEFAULTS, ...placement });
+}
+
+/** The limits of a view, with defaults for those it does not name. Throws on options that {@link balancedProblem} refuses. */
+export function balancedLimits(placement: ServiceParameters["placement"]): BalancedLimits {
+  const problem = balancedProblem(placement);
+  if (problem !== undefined) throw new RangeError(problem);
+  return { ...BALANCED_DEFAULTS, ...placement };
+}
