@@ -86,6 +86,7 @@ export class Simulation {
   readonly injector: FaultInjector;
   readonly operations: PlannedOperations;
   readonly autoscaler: Autoscaler | undefined;
+  readonly checkers: readonly Checker[];
   readonly scheduler = new Scheduler();
   readonly #options: SimulationOptions;
   readonly #supervisor: Supervisor;
@@ -167,7 +168,8 @@ export class Simulation {
     );
     this.autoscaler = this.#makeAutoscaler();
     const scene = this.#scene();
-    for (const checker of makeCheckers(scenario.checkers, scene)) this.#listen(checker);
+    this.checkers = makeCheckers(scenario.checkers, scene);
+    for (const checker of this.checkers) this.#listen(checker);
     for (const listener of options.watch?.(scene) ?? []) this.#listen(listener);
     this.#listen(this.#supervisor);
     this.#listen(this.injector);

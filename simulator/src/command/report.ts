@@ -1,3 +1,6 @@
+import { quantile } from "../auction/measures.ts";
+import { BalanceChecker } from "../checkers/auction/balance.ts";
+import { PromptnessChecker } from "../checkers/auction/promptness.ts";
 import type { Violation } from "../checkers/checker.ts";
 import type { Simulation } from "../simulation.ts";
 import type { Scenario } from "../scenario/scenario.ts";
@@ -35,12 +38,32 @@ export function summary(simulation: Simulation, realMs: number): string {
     `faults: ${counts(injector.counts) || "none"}`,
     ...(operations.counts.size > 0 ? [`operations: ${counts(operations.counts)}`] : []),
     `decisions: ${counts(tally.decisions)}`,
+    ...auctionLines(simulation),
     `node starts: ${tally.starts}, store changes: ${tally.storeChanges}, times settled: ${tally.settled}`,
     `simulated: ${(simulated / 3_600_000).toFixed(2)} h in ${(realMs / 1000).toFixed(1)} s, ${Math.round(simulated / realMs)} × real time, ${scheduler.ran} events`,
     `trace hash: ${trace.hash}`,
     ...(violations.length > 0 ? [`by checker: ${counts(byChecker(violations))}`] : []),
     `violations: ${violations.length}`,
   );
+}
+
+/** What the promises about auctions are measured by. */
+function auctionLines({ checkers, autoscaler }: Simulation): string[] {
+  const promptness = checkers.find((checker) => checker instanceof PromptnessChecker);
+  const balance = checkers.find((checker) => checker instanceof BalanceChecker);
+  if (!promptness || promptness.afterMs.length === 0) return [];
+  const after = promptness.afterMs.toSorted((a, b) => a - b);
+  const levels = (balance?.imbalances ?? []).toSorted((a, b) => a - b);
+  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+  return [
+    `auctions: ${after.length} won, closed ${quantile(after, 0.5).toFixed(1)} ms (p50) and ${quantile(after, 0.99).toFixed(1)} ms (p99) after the last answer`,
+    ...(levels.length > 0
+      ? [
+          `imbalance at rest: ${percent(quantile(levels, 0.5))} (p50), ${percent(levels.at(-1) ?? 0)} (max) of ${levels.length}`,
+        ]
+      : []),
+    ...(autoscaler ? [`autoscaler: started ${autoscaler.started}, drained ${autoscaler.drained}`] : []),
+  ];
 }
 
 /** What went wrong first, what led to it, and how to see it again. */
