@@ -40,7 +40,7 @@ export function errorWord(error: unknown): string {
 }
 
 /** A script that failed half-way names itself; whatever Redis refuses before it runs does not. */
-export function wasRefused(error: unknown): boolean {
+function wasRefused(error: unknown): boolean {
   const word = errorWord(error);
   return word === "NOSCRIPT" || (word in REFUSALS && !/ script: /.test((error as Error).message));
 }

@@ -6,7 +6,7 @@ import { prologue, type LogLimits } from "./prologue.ts";
 
 export type { LogLimits } from "./prologue.ts";
 
-export interface Script {
+interface Script {
   readonly source: string;
   /** What Redis knows it by. */
   readonly sha: string;
