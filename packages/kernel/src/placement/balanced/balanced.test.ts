@@ -156,7 +156,7 @@ describe("balanced/1, where the band can be reached", () => {
         const scene = feasibleScene(fleet);
         const expectBand = (): void => {
           for (const height of scene.heights().values()) {
-            expect(height).toBeLessThanOrEqual(1.05 + 1e-9);
+            expect(height).toBeLessThanOrEqual(1.04 + 1e-9);
             expect(height).toBeGreaterThanOrEqual(0.9 - 1e-9);
           }
         };

@@ -106,11 +106,11 @@ describe("balanced/1 through random changes", () => {
   test("stays in the band", () => {
     const found = outcomes.map((outcome) => outcome.imbalance);
     expect(found).toHaveLength(4 * perSeed);
-    // The ceiling is 1.05; a fleet that is in the band is left alone, so half of all outcomes are near it, and all should be below.
-    expect(quantile(found, 0.5)).toBeLessThanOrEqual(1.05);
-    expect(quantile(found, 0.99)).toBeLessThanOrEqual(1.06);
-    // Where one zone has nearly as much capacity as its replicas can use, the last percents need moves of several shards at once, which a local
-    // search does not find: 1.08 measured, in one outcome of 160.
+    // The ceiling is 1.04; a fleet that is in the band is left alone, so half of all outcomes are near it, and all should be below.
+    // Measured 1.03.
+    expect(quantile(found, 0.5)).toBeLessThanOrEqual(1.035);
+    expect(quantile(found, 0.99)).toBeLessThanOrEqual(1.04 + 1e-9);
+    // Of 2,400 outcomes (60 seeds) none was above the ceiling; what a local search may miss now and then is left 5 %.
     expect(Math.max(...found)).toBeLessThanOrEqual(1.09);
   });
 

@@ -52,12 +52,12 @@ describe("a dry run", () => {
         5/0: n2 → n3, cost 1; n2 is draining or has no capacity; n3 stood at 0.00 × average
         … and 1 more
       waiting
-        3/0: n0 → n3, cost 1; n0 stood at 7.82 × average, its ceiling is 1.05 × average; n3 stood at 0.00 × average; waits for the 2 moves at a time of n3
-        6/0: n0 → n3, cost 1; n0 stood at 7.82 × average, its ceiling is 1.05 × average; n3 stood at 0.00 × average; waits for the 2 moves at a time of n3
+        3/0: n0 → n3, cost 1; n0 stood at 7.82 × average, its ceiling is 1.04 × average; n3 stood at 0.00 × average; waits for the 2 moves at a time of n3
+        6/0: n0 → n3, cost 1; n0 stood at 7.82 × average, its ceiling is 1.04 × average; n3 stood at 0.00 × average; waits for the 2 moves at a time of n3
         … and 2 more
       refused
-        infeasible, because shard 0 alone is heavier than the band allows: 7.27 × average of load on the largest node, the ceiling is 1.05 × average; split it or add replicas
-        n0 stays at 7.27 × average, its ceiling is 1.05 × average: nothing that may leave it would make the fleet more even
+        infeasible, because shard 0 alone is heavier than the band allows: 7.27 × average of load on the largest node, the ceiling is 1.04 × average; split it or add replicas
+        n0 stays at 7.27 × average, its ceiling is 1.04 × average: nothing that may leave it would make the fleet more even
         … and 1 more
       nodes: replicas, and utilisation as a multiple of the average, before → after
         n0 (z0): 4 → 3, load 2.53 → 2.47

@@ -11,6 +11,8 @@ export const gainMin = 0.02;
 const chainShare = 0.75;
 /** And only if both together have this much less above their ceilings. */
 const chainGainMin = 0.005;
+/** Less than this is rounding. */
+export const easeMin = 1e-9;
 
 /** Where nodes should stand afterwards: well within the band, so that noise does not bring them above the ceiling at once, or just within. */
 export type Aim = "settled" | "within";
@@ -43,13 +45,19 @@ export function fillGain(draft: Draft, index: number, from: number, to: number):
 
 /** Whether a single move for balance is worth making as the draft stands. */
 export function helps(draft: Draft, index: number, from: number, to: number): boolean {
-  return (
+  const { height } = draft;
+  const worth =
     (isPeak(draft, from) &&
       draft.welcomes(to) &&
       (lowerGain(draft, index, from, to, "settled") > 0 ||
         lowerGain(draft, index, from, to, "within") > 0)) ||
-    (isLow(draft, to) && fillGain(draft, index, from, to) > 0)
-  );
+    (isLow(draft, to) && fillGain(draft, index, from, to) > 0);
+  if (!worth) return false;
+  const before = strain(draft, from, height[from]!) + strain(draft, to, height[to]!);
+  const after =
+    strain(draft, from, draft.heightWith(from, NOWHERE, index)) +
+    strain(draft, to, draft.heightWith(to, index, NOWHERE));
+  return after <= before - easeMin;
 }
 
 /** Whether a node is above its ceiling. */
@@ -62,14 +70,21 @@ export function isLow(draft: Draft, node: number): boolean {
   return !draft.fleet.rolling && draft.height[node]! < draft.fleet.bottom[node]!;
 }
 
-/** How far all nodes together are outside their bands. */
-export function misfit(draft: Draft): number {
+/** How far a node that stands so high is outside its band; squared, because one node far outside is worse than two that are half as far. */
+function strain(draft: Draft, node: number, height: number): number {
+  if (height > draft.ceiling[node]!) return (height - draft.ceiling[node]!) ** 2;
+  const missing = draft.fleet.rolling ? 0 : draft.fleet.bottom[node]! - height;
+  return missing > 0 ? missing ** 2 : 0;
+}
+
+/**
+ * How far all nodes together are outside their bands. Moves for balance begin only if they make this less, in each round. So, however little of a plan
+ * is let through at a time, the fleet comes to rest.
+ */
+export function strainOfAll(draft: Draft): number {
   const { fleet, height } = draft;
   let sum = 0;
-  for (let node = 0; node < fleet.nodes; node++) {
-    if (fleet.open[node] === 0) continue;
-    if (isPeak(draft, node)) sum += height[node]! - draft.ceiling[node]!;
-    else if (isLow(draft, node)) sum += fleet.bottom[node]! - height[node]!;
-  }
+  for (let node = 0; node < fleet.nodes; node++)
+    if (fleet.open[node] === 1) sum += strain(draft, node, height[node]!);
   return sum;
 }

@@ -245,7 +245,7 @@ describe("lower, fill and swap", () => {
     const scene = new Scene({
       members: memberList(2),
       loads: [6, 5, 3, 4],
-      limits: { ceilingShare: 0.05, floorShare: 0.5 },
+      limits: { ceilingShare: 0.04, floorShare: 0.5 },
     });
     scene.placed = ["n0", "n0", "n1", "n1"];
     scene.limits = { ...scene.limits, churnMovesMax: 1 };
@@ -279,7 +279,7 @@ describe("what cannot be had", () => {
     const { refusals } = scene.round();
     expect(refusals.map(({ kind }) => kind)).toEqual(["heavy", "ceiling"]);
     expect(refusals[0]?.because).toBe(
-      "infeasible, because shard 0 alone is heavier than the band allows: 5.00 × average of load on the largest node, the ceiling is 1.05 × average; split it or add replicas",
+      "infeasible, because shard 0 alone is heavier than the band allows: 5.00 × average of load on the largest node, the ceiling is 1.04 × average; split it or add replicas",
     );
     const counts = scene.members.map(({ node }) => scene.heldBy(node)).sort((a, b) => a - b);
     expect(counts).toEqual([1, 20, 20, 20, 20]);

@@ -1,5 +1,5 @@
 import { NOWHERE, type Draft } from "./draft.ts";
-import { gainMin, helps, isLow, isPeak, misfit } from "./gain.ts";
+import { easeMin, helps, strainOfAll } from "./gain.ts";
 import type { Why } from "./proposal.ts";
 import { crowded } from "./spread.ts";
 import { Traffic } from "./traffic.ts";
@@ -124,31 +124,25 @@ class Trim {
   /** Begins an exchange, or as much of it as the limits allow, if that helps. Siblings that exchange their nodes do so whatever it does to heights. */
   #together({ head, rest }: Draft["exchanges"][number]): boolean {
     const draft = this.#draft;
-    const { home, height } = draft;
-    const from = home[head]!;
+    const from = draft.home[head]!;
     const to = this.#goal[head]!;
-    const back = rest.filter((index) => home[index] === to && this.#goal[index] === from);
+    const back = rest.filter((index) => draft.home[index] === to && this.#goal[index] === from);
     if (from === to || this.#begun[head] === 1 || back.length === 0) return false;
     const siblings = draft.shardOf(head) === draft.shardOf(back[0]!);
-    const wanted =
-      siblings || isPeak(draft, from) || isPeak(draft, to) || isLow(draft, from) || isLow(draft, to);
-    if (!wanted) return false;
-    const peak = Math.max(height[from]!, height[to]!);
+    const before = strainOfAll(draft);
     return this.#tryAll([head, ...back], siblings, (moved) =>
-      siblings
-        ? moved.length === 2
-        : moved[0] === head && Math.max(height[from]!, height[to]!) <= peak - gainMin,
+      siblings ? moved.length === 2 : moved[0] === head && strainOfAll(draft) <= before - easeMin,
     );
   }
 
   /** Begins all that helps only together, if the limits allow all of it. */
   #allTogether(queue: readonly number[]): void {
     const left = queue.filter((index) => this.#begun[index] === 0 && this.#waits.get(index) === notAlone);
-    const before = misfit(this.#draft);
+    const before = strainOfAll(this.#draft);
     this.#tryAll(
       left,
       false,
-      (moved) => moved.length === left.length && misfit(this.#draft) <= before - gainMin,
+      (moved) => moved.length === left.length && strainOfAll(this.#draft) <= before - easeMin,
     );
   }
 
