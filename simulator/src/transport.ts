@@ -10,7 +10,7 @@ import type { Network } from "./network.ts";
 import type { SimProcess } from "./process.ts";
 
 /** What listens at an address: a process, and in it something that answers. */
-export interface Listener {
+interface Listener {
   readonly process: SimProcess;
   handle(request: NodeRequest): Promise<NodeReply>;
 }

@@ -6,7 +6,7 @@ import type { SimProcess } from "./process.ts";
 import type { Scenario } from "./scenario/scenario.ts";
 
 /** What a client's router gives for a request it got answered. */
-export interface RoutedAnswer {
+interface RoutedAnswer {
   readonly epoch: Epoch;
   readonly body: unknown;
   readonly replica: number;

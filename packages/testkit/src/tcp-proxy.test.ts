@@ -142,4 +142,5 @@ test("a cut ends also connections that a client has just ended", async () => {
     proxy.cut();
   }
   await until(() => proxy.connections === 0);
+  expect(proxy.connections).toBe(0);
 });

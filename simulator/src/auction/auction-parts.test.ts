@@ -127,7 +127,7 @@ test("the autoscaler raises maxBids before it starts a node, and lowers it after
   expect([autoscaler.started, autoscaler.drained]).toEqual([1, 1]);
 });
 
-test("measures time to ready from the loss, repository-seconds without a holder, and bytes built again", () => {
+test("measures from when nobody serves to when somebody does, seconds without a living holder, and bytes built again", () => {
   const stage = new Stage();
   const measures = new Measures(stage.scene);
   stage.watch({ name: "measures", hears: measures.hears, on: (event) => measures.on(event) });
@@ -136,9 +136,6 @@ test("measures time to ready from the loss, repository-seconds without a holder,
     stage.nowMs += 1_000;
     stage.tell({ kind: "second" });
   };
-  second();
-  stage.tenure(R0, "a");
-  stage.tenure(R1, "b");
   const built = {
     kind: "memory",
     node: "a",
@@ -148,20 +145,29 @@ test("measures time to ready from the loss, repository-seconds without a holder,
     usedBytes: 7,
     budgetBytes: 9,
   } as const;
+  second();
+  stage.tenure(R0, "a");
+  stage.tenure(R1, "b");
+  stage.node("b").passes.add(R1);
   stage.tell(built);
+  stage.node("a").passes.add(R0);
+  stage.nowMs += 500;
   stage.decide("a", "live", R0);
+  second();
+  // Its process dies; the tenure stands for a while.
+  stage.node("a").up = false;
   second();
   stage.remove(stage.keys.tenure(R0));
   second();
-  stage.nowMs += 500;
   stage.tenure(R0, "b");
   stage.tell(built);
+  stage.nowMs += 500;
   stage.decide("b", "live", R0);
   expect(measures.measured).toEqual({
-    readyMs: [1_000, 1_500],
-    unclaimedSeconds: 3,
+    readyMs: [500, 1_500, 1_500],
+    unclaimedSeconds: 4,
     rebuiltBytes: 7,
-    meanNodes: 3,
+    meanNodes: 2.5,
   });
   expect([quantile([1, 2, 3, 4], 0.5), quantile([1, 2, 3, 4], 0.99), quantile([], 0.5)]).toEqual([3, 4, 0]);
 });

@@ -4,9 +4,9 @@ import type { SimEvent } from "../events.ts";
 
 /** What a run with auctions or claims cost, for the report. */
 export interface Measured {
-  /** From the loss of a holder, or the first view, to serving again, one for each time. */
+  /** From the moment nobody served a repository, however that came, to the moment somebody did; one for each time. */
   readonly readyMs: readonly number[];
-  /** Summed over repositories: how long each had no holder. */
+  /** Summed over repositories: how long each had no tenure, or one whose process was dead or stopped. */
   readonly unclaimedSeconds: number;
   /** Indexed again although it had been indexed before. */
   readonly rebuiltBytes: number;
@@ -16,13 +16,7 @@ export interface Measured {
 
 /** Listens to a run and measures it. It is no checker: nothing it finds is a violation. */
 export class Measures implements Pick<Checker, "hears" | "on"> {
-  readonly hears: readonly SimEvent["kind"][] = [
-    "store-changed",
-    "store-recovered",
-    "decision",
-    "memory",
-    "second",
-  ];
+  readonly hears: readonly SimEvent["kind"][] = ["store-changed", "decision", "memory", "second"];
   readonly #scene: Scene;
   readonly #unreadySince = new Map<ReplicaKey, number>();
   readonly #built = new Set<ReplicaKey>();
@@ -49,9 +43,8 @@ export class Measures implements Pick<Checker, "hears" | "on"> {
   on(event: SimEvent): void {
     switch (event.kind) {
       case "store-changed":
-        return this.#changed(event.batch.changes);
-      case "store-recovered":
-        return this.#look();
+        this.#begun ||= this.#scene.ledger.views.has(this.#scene.service.name);
+        return;
       case "decision":
         if (event.decision.kind === "live" && event.decision.replica !== undefined)
           this.#ready(event.decision.replica);
@@ -67,29 +60,6 @@ export class Measures implements Pick<Checker, "hears" | "on"> {
     }
   }
 
-  #changed(changes: (SimEvent & { kind: "store-changed" })["batch"]["changes"]): void {
-    const { keys } = this.#scene.ledger;
-    for (const change of changes) {
-      const key = change.kind === "put" ? change.entry.key : change.key;
-      if (!this.#begun && key === keys.view(this.#scene.service.name)) {
-        this.#begun = true;
-        this.#look();
-      }
-      if (change.kind === "put") continue;
-      const parsed = keys.parse(key);
-      if (parsed?.kind === "tenure") this.#unready(parsed.rest);
-    }
-  }
-
-  #look(): void {
-    for (const replica of this.#scene.service.replicas)
-      if (!this.#scene.ledger.tenures.has(replica)) this.#unready(replica);
-  }
-
-  #unready(replica: ReplicaKey): void {
-    if (!this.#unreadySince.has(replica)) this.#unreadySince.set(replica, this.#scene.now());
-  }
-
   #ready(replica: ReplicaKey): void {
     const since = this.#unreadySince.get(replica);
     if (since === undefined) return;
@@ -97,12 +67,19 @@ export class Measures implements Pick<Checker, "hears" | "on"> {
     this.#readyMs.push(this.#scene.now() - since);
   }
 
+  /** A second is fine enough: what is not served for less is a planned move. */
   #second(): void {
     this.#seconds++;
-    for (const { up } of this.#scene.nodes) if (up) this.#nodeSeconds++;
+    const running = new Map(this.#scene.nodes.filter(({ up }) => up).map((node) => [node.name, node]));
+    this.#nodeSeconds += running.size;
     if (!this.#begun) return;
-    for (const replica of this.#scene.service.replicas)
-      if (!this.#scene.ledger.tenures.has(replica)) this.#unclaimedSeconds++;
+    const { ledger, service } = this.#scene;
+    for (const replica of service.replicas) {
+      const holder = running.get(ledger.tenures.get(replica)?.value.node ?? "");
+      if (!holder || holder.paused) this.#unclaimedSeconds++;
+      if (holder && !holder.paused && holder.check(replica)) this.#ready(replica);
+      else if (!this.#unreadySince.has(replica)) this.#unreadySince.set(replica, this.#scene.now());
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { ALL_RULES } from "@keelson/kernel";
+import { ALL_RULES, terms as defaultTerms } from "@keelson/kernel";
 import { rulesWithout } from "../breaks.ts";
 import { realNode, realRouter } from "../drivers.ts";
 import type { Scenario } from "../scenario/scenario.ts";
@@ -104,7 +104,8 @@ async function measure(
       makeRouter: realRouter,
       watch: (scene) => [(measures = new Measures(scene))],
     });
-    await simulation.run(hours * 3_600_000);
+    // Trouble begins after three TTLs, and lasts equally long whatever the TTL is.
+    await simulation.run(hours * 3_600_000 + 3 * (scenario.terms.ttlMs ?? defaultTerms().ttlMs));
     if (!measures) throw new Error("the run was not measured");
     const { measured } = measures;
     readyMs.push(...measured.readyMs);

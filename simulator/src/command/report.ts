@@ -109,7 +109,7 @@ function replay(seed: number, args: RunArguments): string {
   return [...flags, "--trace"].join(" ");
 }
 
-export function describeViolation({ atMs, checker, subject, text }: Violation): string {
+function describeViolation({ atMs, checker, subject, text }: Violation): string {
   return `  ${(atMs / 1000).toFixed(3).padStart(10)} s  ${checker.padEnd(12)} ${subject}: ${text}`;
 }
 

@@ -67,7 +67,7 @@ export interface Scenario {
   readonly checkers: readonly CheckerName[];
 }
 
-export type PlacementName = "ring" | "auction" | "claim";
+type PlacementName = "ring" | "auction" | "claim";
 
 export type OperationKind = "restart" | "join" | "leave" | "capacity";
 

@@ -161,7 +161,8 @@ export class AuctionRulesChecker implements Checker {
     const seenBefore = this.#scene.now() - this.#evaluatorLagMs();
     const free = winner.freeBytes ?? 0;
     for (const other of answers) {
-      if (other.freeBytes === undefined || other.atMs > seenBefore || !this.#isMember(other.node)) continue;
+      if (other.freeBytes === undefined || !this.#isMember(other.node)) continue;
+      if (other.atMs > seenBefore && !this.#counted(replica, other, answers)) continue;
       if (other.freeBytes > free)
         this.#report(
           replica,
@@ -177,6 +178,20 @@ export class AuctionRulesChecker implements Checker {
         replica,
         `${winner.node} won with ${free} bytes free, and it last took ${footprint.value.bytes}`,
       );
+  }
+
+  /** Was it needed for the close? Before the end of the window everyone's answer is, and this is the only one that its node gave. */
+  #counted(replica: ReplicaKey, other: StoredAnswer, answers: readonly StoredAnswer[]): boolean {
+    const now = this.#scene.now();
+    const opened = Math.min(
+      ...answers.filter(({ freeBytes }) => freeBytes !== undefined).map(({ atMs }) => atMs),
+    );
+    const early = now - opened < this.#terms.windowMs * (1 - this.#scene.driftMax) - slackMs;
+    const passed =
+      this.#book.passes.get(replica)?.get(other.node)?.value.round === this.#book.roundOf(replica);
+    const configured = other.maxBids > 0 || this.#configured(replica) !== undefined;
+    if (!early || passed || configured || this.#silence.hadSince(other.node, now - lagMs)) return false;
+    return [...this.#expected(replica)].includes(other.node);
   }
 
   #inTime(replica: ReplicaKey, winner: StoredAnswer, answers: readonly StoredAnswer[]): void {

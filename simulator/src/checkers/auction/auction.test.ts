@@ -39,12 +39,22 @@ describe("auctions", () => {
     expect(earlier.reports).toContain(`${R0}: c won, and a had bid as much before it`);
   });
 
-  it("lets go what the evaluator cannot have seen yet", () => {
-    const of = answered();
-    of.bid("c", R0, 900);
-    of.nowMs += 1;
-    of.close(R0, "b");
-    expect(of.reports).toEqual([]);
+  it("lets go what the evaluator cannot have seen yet, and not what it needed for the close", () => {
+    const late = answered();
+    late.bid("c", R0, 900);
+    late.nowMs += 1;
+    late.close(R0, "b");
+    expect(late.reports).toEqual([]);
+    const needed = stage();
+    for (const [node, free] of [
+      ["a", 500],
+      ["b", 700],
+      ["c", 600],
+    ] as const)
+      needed.bid(node, R0, free);
+    needed.nowMs += 1;
+    needed.close(R0, "c");
+    expect(needed.reports).toEqual([`${R0}: c won with 600 bytes free, and b had bid 700`]);
   });
 
   it("notices a winner that did not bid, and one whose bid was for another round", () => {

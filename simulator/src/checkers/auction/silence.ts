@@ -7,6 +7,8 @@ export class Silence {
   readonly #silentMs: number;
   readonly #answeredAt = new Map<string, number>();
   readonly #silentSince = new Map<string, number>();
+  /** When it last ended. */
+  readonly #spokeAt = new Map<string, number>();
 
   constructor(book: AuctionBook, silentMs: number) {
     this.#book = book;
@@ -15,7 +17,7 @@ export class Silence {
 
   answered(node: string, atMs: number): void {
     this.#answeredAt.set(node, atMs);
-    this.#silentSince.delete(node);
+    if (this.#silentSince.delete(node)) this.#spokeAt.set(node, atMs);
   }
 
   /** Marks those who have let this round wait too long. */
@@ -34,5 +36,10 @@ export class Silence {
 
   has(node: string): boolean {
     return this.#silentSince.has(node);
+  }
+
+  /** Is it silent, or was it a moment ago? An evaluator may not have heard of the end. */
+  hadSince(node: string, atMs: number): boolean {
+    return this.has(node) || (this.#spokeAt.get(node) ?? -Infinity) >= atMs;
   }
 }
