@@ -11,6 +11,8 @@ const sample: Bench = {
     if (args[0] === "--odd")
       throw Object.assign(new Error("Unknown option '--odd'"), { code: "ERR_PARSE_ARGS_UNKNOWN_OPTION" });
     if (args[0] === "--crash") throw new Error("crash");
+    if (args[0] === "--unsafe")
+      return Promise.resolve({ figures: { overlaps: 2 }, peers: {}, broken: ["2 overlaps"] });
     const peers = { other: { lookupNs: 1234.5, extraMs: 2 } };
     return Promise.resolve({ figures: { lookupNs: 80.123, shards: 100_000 }, peers });
   },
@@ -70,6 +72,13 @@ test("calls an option that a bench does not have the user's mistake, and anythin
   expect([code, saved]).toEqual([2, []]);
   expect(progress).toContain("bench: sample: Unknown option '--odd'\n");
   await expect(run("sample", "--crash")).rejects.toThrow("crash");
+});
+
+test("a broken promise is told after the figures, and exits with 3", async () => {
+  const { code, out, progress, saved } = await run("sample", "--unsafe");
+  expect([code, saved]).toEqual([3, [{ name: "sample", figures: { overlaps: 2 }, peers: {} }]]);
+  expect(out).toContain("overlaps        2");
+  expect(progress).toContain("bench: sample: broken: 2 overlaps\n");
 });
 
 test("every bench of the catalogue has a name of its own and a title", () => {

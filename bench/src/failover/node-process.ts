@@ -39,7 +39,8 @@ const node = new KeelsonNode(
     node: name,
     address: server.address,
     services: [echo],
-    terms: { ttlMs },
+    // Nodes are lost here more often than any shard could be blamed for; by default each loss would count against theirs.
+    terms: { ttlMs, youngMs: 0 },
     onFatal: (error) => say({ kind: "failed", why: error.message }),
   },
   { store, clock, random, transport: new WireTransport(pool), eras: new ServerTimeEras() },
