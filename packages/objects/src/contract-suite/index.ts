@@ -14,6 +14,7 @@ import { streams } from "./streams.ts";
 import { writes } from "./writes.ts";
 
 export type { ObjectHarness } from "./harness.ts";
+export { journalContract } from "./journal/index.ts";
 
 /** Registers the suite. Each fact opens a harness and uses only keys under `contract/<n>/`. */
 export function objectContract(name: string, open: () => Promise<ObjectHarness>): void {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleProgram } from "../fixtures/bundle.ts";
 import { straceProgram, type SystemCall } from "../fixtures/strace.ts";
 
 const root = mkdtempSync(join(tmpdir(), "keelson-durable-"));
@@ -13,7 +14,7 @@ let calls: SystemCall[] = [];
 
 beforeAll(async () => {
   mkdirSync(parent);
-  const program = join(import.meta.dirname, "../fixtures/folder-program.ts");
+  const program = await bundleProgram("folder-program.ts", root);
   calls = await straceProgram(program, [folder], join(root, "trace"));
 }, 60_000);
 
