@@ -4,7 +4,6 @@ export type KeelsonErrorCode =
   | "BAD_CONFIG"
   | "NODE_ID_IN_USE"
   | "PROTOCOL_MISMATCH"
-  | "TTL_TOO_LONG"
   | "NOT_STARTED";
 
 export class KeelsonError extends Error {

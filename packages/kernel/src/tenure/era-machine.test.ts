@@ -71,3 +71,13 @@ test("what was sent is not sent again before its outcome or its time", () => {
   expect(machine.tick(499)).toBeUndefined();
   expect(machine.tick(500)).toMatchObject({ kind: "propose" });
 });
+
+test("a node with a longer TTL raises the record before it opens sessions, and what was once seen is remembered", () => {
+  const machine = new EraMachine(ALL_RULES, 30_000, 0);
+  machine.observe(record(3, "open"), "one", false, 0);
+  expect([machine.current, machine.open]).toEqual([undefined, undefined]);
+  expect(machine.tick(0)).toMatchObject({ kind: "open", record: { era: 3, ttlMsMax: 30_000 }, revision: 3 });
+  const other = new EraMachine(ALL_RULES, 2_000, 0);
+  other.observe(record(3, "open"), "one", false, 0);
+  expect([other.current, other.ttlMsMax]).toEqual([3, 10_000]);
+});

@@ -11,7 +11,7 @@ export interface OpenEra {
 export type EraAction =
   /** Take a number above `above`, then commit it closed (or open, if the source says nobody can hold anything), guarded on `revision`. */
   | { readonly kind: "propose"; readonly above: number; readonly revision: number; readonly reason: string }
-  /** The wait is over. */
+  /** The wait is over; or the era is open, and its record must allow for longer sessions. */
   | { readonly kind: "open"; readonly record: EraRecord; readonly revision: number };
 
 /**
@@ -20,7 +20,9 @@ export type EraAction =
  */
 export class EraMachine {
   readonly #rules: Rules;
-  readonly #ttlMsMax: number;
+  readonly #ownTtlMsMax: number;
+  /** The longest of this node's and of any record it has seen. */
+  #ttlMsMax: number;
   #remembered: number;
   #record: EraRecord | undefined;
   #revision = 0;
@@ -31,6 +33,7 @@ export class EraMachine {
 
   constructor(rules: Rules, ttlMsMax: number, remembered: number) {
     this.#rules = rules;
+    this.#ownTtlMsMax = ttlMsMax;
     this.#ttlMsMax = ttlMsMax;
     this.#remembered = remembered;
   }
@@ -40,13 +43,18 @@ export class EraMachine {
     return this.#remembered;
   }
 
-  /** The era to open sessions under: that of the record, once the record is of this store. */
+  /** How long a closed era must wait, as far as this node knows. */
+  get ttlMsMax(): number {
+    return this.#ttlMsMax;
+  }
+
+  /** The era to open sessions under: that of the record, once the record is of this store and allows for sessions as long as ours. */
   get current(): number | undefined {
-    return this.#valid() ? this.#record!.era : undefined;
+    return this.#valid() && !this.#tooShort() ? this.#record!.era : undefined;
   }
 
   get open(): OpenEra | undefined {
-    if (!this.#valid() || this.#record!.phase !== "open") return undefined;
+    if (!this.#valid() || this.#record!.phase !== "open" || this.#tooShort()) return undefined;
     return { era: this.#record!.era, revision: this.#revision };
   }
 
@@ -64,6 +72,7 @@ export class EraMachine {
       return;
     }
     this.#remembered = Math.max(this.#remembered, record!.era);
+    this.#ttlMsMax = Math.max(this.#ttlMsMax, record!.ttlMsMax);
     if (record!.phase === "open") this.#closedSeen = undefined;
     else if (this.#closedSeen?.revision !== revision) this.#closedSeen = { revision, at: now };
   }
@@ -78,21 +87,26 @@ export class EraMachine {
     if (!this.#valid()) {
       return { kind: "propose", above: this.#above(), revision: this.#revision, reason: this.#why() };
     }
-    if (this.#record!.phase === "closed" && now >= this.#openAt()) {
-      return { kind: "open", record: this.#record!, revision: this.#revision };
-    }
-    return undefined;
+    const opens = this.#record!.phase === "closed" ? now >= this.#openAt() : this.#tooShort();
+    if (!opens) return undefined;
+    return { kind: "open", record: { ...this.#record!, ttlMsMax: this.#ttlMsMax }, revision: this.#revision };
   }
 
   wakeAt(): number {
     if (this.#incarnation === undefined) return Infinity;
     if (!this.#valid()) return this.#busyUntil;
-    return this.#record!.phase === "closed" ? Math.max(this.#openAt(), this.#busyUntil) : Infinity;
+    if (this.#record!.phase === "open") return this.#tooShort() ? this.#busyUntil : Infinity;
+    return Math.max(this.#openAt(), this.#busyUntil);
   }
 
   #openAt(): number {
-    const wait = this.#rules.eraWait ? Math.max(this.#ttlMsMax, this.#record!.ttlMsMax) : 0;
+    const wait = this.#rules.eraWait ? this.#ttlMsMax : 0;
     return (this.#closedSeen?.at ?? Infinity) + wait;
+  }
+
+  /** Our sessions would outlive the wait that the record promises: it is raised before we open any. */
+  #tooShort(): boolean {
+    return this.#record!.ttlMsMax < this.#ownTtlMsMax;
   }
 
   #above(): number {

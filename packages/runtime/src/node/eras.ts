@@ -74,7 +74,7 @@ export class Eras {
         incarnation,
         phase: next.fresh ? "open" : "closed",
         by: node,
-        ttlMsMax: terms.ttlMsMax,
+        ttlMsMax: this.machine.ttlMsMax,
       };
       this.#commit(record, revision, `era ${record.era} begins: ${reason}`, incarnation);
     } catch (error) {

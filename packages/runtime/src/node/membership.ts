@@ -3,7 +3,6 @@ import {
   mayJoin,
   type Clock,
   type Entry,
-  type EraRecord,
   type HeldSession,
   type Keys,
   type Member,
@@ -97,7 +96,7 @@ export class Membership {
       return;
     }
     const protocol = mirror.image.get(keys.protocol);
-    if (!this.#speaks(protocol?.value) || !this.#fits(mirror.image.get(keys.era)?.value)) return;
+    if (!this.#speaks(protocol?.value)) return;
     const first: ProtocolRecord = { v: 1, active: firstActive(this.#profile.protocol) };
     this.#busy = true;
     committer.alone(
@@ -144,16 +143,6 @@ export class Membership {
         `node id ${twin.node} is in use by a running process at ${twin.address} (since ${formatWall(twin.startedAt)}): stop it, or start this one with another id`,
       ),
     );
-  }
-
-  /** A session longer than the fleet's longest would outlive the wait between two eras. */
-  #fits(text: string | undefined): boolean {
-    const { ttlMs } = this.#ports.terms;
-    const longest = text === undefined ? ttlMs : (JSON.parse(text) as EraRecord).ttlMsMax;
-    if (ttlMs <= longest) return true;
-    const told = `this node's TTL of ${ttlMs} ms is longer than the ${longest} ms that the fleet allows: lower it to what the other nodes have`;
-    this.#ports.fatal(new KeelsonError("TTL_TOO_LONG", told));
-    return false;
   }
 
   #speaks(text: string | undefined): boolean {
