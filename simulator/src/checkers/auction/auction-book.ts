@@ -62,7 +62,9 @@ export class AuctionBook {
       else this.#set(change.key, undefined, atMs);
   }
 
+  /** What was there before, at the same revision, was written when it was. */
   reload(entries: Iterable<Entry>, atMs: number): void {
+    const before = this.#writtenAt();
     for (const map of [
       this.bidders,
       this.passes,
@@ -76,7 +78,8 @@ export class AuctionBook {
       map.clear();
     this.config = undefined;
     this.evaluator = undefined;
-    for (const entry of entries) this.#set(entry.key, entry, atMs);
+    for (const entry of entries)
+      this.#set(entry.key, entry, before.get(`${entry.key} ${entry.revision}`) ?? atMs);
   }
 
   /** The round in which answers count now. */
@@ -114,6 +117,17 @@ export class AuctionBook {
   openedAt(replica: ReplicaKey): number | undefined {
     const bids = this.answers(replica).filter(({ freeBytes }) => freeBytes !== undefined);
     return bids.length === 0 ? undefined : Math.min(...bids.map(({ atMs }) => atMs));
+  }
+
+  /** When each answer was written, by key and revision. */
+  #writtenAt(): Map<string, number> {
+    const found = new Map<string, number>();
+    const note = (part: "bidder" | "pass", about: string, { revision, atMs }: Written<unknown>): void =>
+      void found.set(`${this.#keys.auction(this.#service, part, about)} ${revision}`, atMs);
+    for (const [node, bidder] of this.bidders) note("bidder", node, bidder);
+    for (const [replica, passes] of this.passes)
+      for (const [node, pass] of passes) note("pass", `${replica}/${node}`, pass);
+    return found;
   }
 
   #set(key: string, entry: Entry | undefined, atMs: number): void {

@@ -81,7 +81,7 @@ export class AuctionRulesChecker implements Checker {
     const puts = new Map<string, string>();
     for (const change of batch.changes)
       if (change.kind === "put") puts.set(change.entry.key, change.entry.value);
-    for (const replica of this.#openLots) this.#silence.look(replica, this.#expected(replica), now);
+    for (const replica of this.#openLots) this.#silence.look(replica, this.#others(replica), now);
     for (const change of batch.changes) {
       const key = change.kind === "put" ? change.entry.key : change.key;
       const parsed = keys.parse(key);
@@ -232,7 +232,7 @@ export class AuctionRulesChecker implements Checker {
     const now = this.#scene.now();
     const { terms, driftMax } = this.#scene;
     for (const replica of this.#openLots) {
-      this.#silence.look(replica, this.#expected(replica), now);
+      this.#silence.look(replica, this.#others(replica), now);
       const opened = this.#book.openedAt(replica);
       if (opened === undefined || !this.#isLot(replica)) continue;
       const evaluator = this.#book.evaluator;
@@ -250,15 +250,15 @@ export class AuctionRulesChecker implements Checker {
 
   /** Bidders that the evaluator must wait for unless they are silent: those that have been in the view for a while, without the holder. */
   *#expected(replica: ReplicaKey): Iterable<string> {
-    const { ledger } = this.#scene;
-    const holder = ledger.tenures.get(replica)?.value.node;
-    for (const [node, joinedAt] of this.#joinedAt)
-      if (
-        node !== holder &&
-        this.#scene.now() - joinedAt > this.#evaluatorLagMs() &&
-        ledger.members.has(node)
-      )
+    const latestMs = this.#scene.now() - this.#evaluatorLagMs();
+    for (const node of this.#others(replica))
+      if ((this.#joinedAt.get(node) ?? Infinity) < latestMs && this.#scene.ledger.members.has(node))
         yield node;
+  }
+
+  *#others(replica: ReplicaKey): Iterable<string> {
+    const holder = this.#scene.ledger.tenures.get(replica)?.value.node;
+    for (const node of this.#joinedAt.keys()) if (node !== holder) yield node;
   }
 
   #configured(replica: ReplicaKey): number | undefined {
