@@ -87,13 +87,83 @@ function feasibleScene({
   return new Scene({ members, loads, replicas });
 }
 
+/** Found by chance: with a cap of one move per node, half of an exchange was begun in one round and undone in the next. */
+const restless: BalancedInput = {
+  viewN: 0,
+  dimensions: [{ name: "d0", hard: false }],
+  members: [
+    member("a", { zone: "y", capacity: [3] }),
+    member("c", { zone: "z", capacity: [5] }),
+    member("f", { zone: "x", capacity: [5] }),
+    member("g", { zone: "x", capacity: [20] }),
+  ],
+  shards: Array.from({ length: 14 }, (_, i) => String(i)),
+  replicas: 3,
+  loads: [
+    1,
+    NaN,
+    0,
+    1,
+    0,
+    9,
+    1,
+    0,
+    9,
+    0,
+    1,
+    2,
+    NaN,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    1,
+    0,
+    0,
+    0.3,
+    9,
+    0,
+    0,
+    0.3,
+    0,
+    0,
+    NaN,
+    0,
+    0,
+    1,
+    0,
+    2,
+    0,
+    0,
+    0,
+    NaN,
+  ],
+  holders: Array.from({ length: 42 }, (_, i) => (i === 32 || i === 37 ? "f" : undefined)),
+  targets: Array.from({ length: 42 }, (_, i) => ({ 8: "a", 9: "g", 14: "g", 22: "f", 26: "a" })[i]),
+  pins: [{ shard: "1", replica: 1, node: "g" }],
+  costs: Array.from({ length: 42 }, (_, i) => (i === 22 ? 10 : 0)),
+  limits: {
+    ceilingShare: 0.01,
+    floorShare: 0.01,
+    churnMovesMax: 3,
+    churnCostMax: 5,
+    nodeMovesMax: 1,
+    fleetMovesMax: Infinity,
+  },
+};
+
 describe("balanced/1, for any input", () => {
   test("gives a proposal that its own check finds sound", () => {
     fc.assert(
       fc.property(inputs, (input) => {
         expect(() => balanced(input)).not.toThrow();
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -109,7 +179,7 @@ describe("balanced/1, for any input", () => {
         }
         expect(moving).toBe(false);
       }),
-      { numRuns: 500 },
+      { numRuns: 300, examples: [[restless]] },
     );
   });
 
@@ -144,7 +214,7 @@ describe("balanced/1, for any input", () => {
             handedOver.filter(({ from, to }) => from === node || to === node).length,
           ).toBeLessThanOrEqual(nodeMovesMax);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });

@@ -71,7 +71,7 @@ function program({ members, loads, replicas }: Instance): string {
  * Instances that the solver proves in a fraction of a second each. Of all seeds from 1 to 200, ten views each, the worst was at 1.027 (seed 86); 31 is one where zones and
  * two dimensions pull in different directions.
  */
-const seeds = [3, 10, 13, 16, 17, 20, 31, 32, 36, 43, 53, 54];
+const seeds = [3, 10, 13, 16, 17, 31, 32, 53];
 
 test("places small fleets within 3 % of the optimum that a MIP solver finds", async () => {
   const solver = await loadSolver();

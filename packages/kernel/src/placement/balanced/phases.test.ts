@@ -69,6 +69,18 @@ describe("evacuate and place", () => {
     expect(prefer("n0")).toBe(prefer("n2"));
   });
 
+  test("in a rolling restart, what leaves a node goes to those that were restarted, though others stand lower", () => {
+    const nodes = ["fresh", "old", "leaving"].map((node) =>
+      member(node, { restarted: node === "fresh", draining: node === "leaving" }),
+    );
+    const scene = new Scene({ members: nodes, loads: ones(40), limits: { ceilingShare: 0.21 } });
+    const held = (node: string, count: number): string[] => Array.from({ length: count }, () => node);
+    scene.placed = [...held("fresh", 20), ...held("old", 15), ...held("leaving", 5)];
+    scene.round();
+    // Each of the two has 20 on average, and up to 24 within the band.
+    expect([scene.heldBy("fresh"), scene.heldBy("old")]).toEqual([24, 16]);
+  });
+
   test("says what is missing when a replica can be nowhere", () => {
     const none = new Scene({ members: [], loads: [1] }).round();
     expect(none.refusals.map(({ because }) => because)).toEqual([

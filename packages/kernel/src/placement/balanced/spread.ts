@@ -8,7 +8,7 @@ import { NOWHERE, type Draft } from "./draft.ts";
 export function spread(draft: Draft): void {
   const { fleet } = draft;
   for (let first = 0; first < fleet.count; first += fleet.replicas)
-    for (let moved = true; moved;) moved = spreadOne(draft, first);
+    for (let replica = 0; replica < fleet.replicas && spreadOne(draft, first); replica++);
 }
 
 /** Makes one move for the shard whose first replica is given, the one that leaves the lowest node. */
