@@ -32,14 +32,23 @@ export interface ShardFacts {
   troubleSince: number;
 }
 
+/** What the node's copy of the store says of a tenure. */
+export type TenureLookup = (key: ReplicaKey) => Known<Tenure> | undefined;
+
 /** Most replicas have none at most times. */
 const NO_CONTENDERS: ReadonlyMap<string, Known<Contender>> = new Map();
 
 /** Everything a host needs to know of the store, by replica and by shard. Fed by the node from its copy of the store. */
 export class Facts {
+  readonly #lookup: TenureLookup | undefined;
   readonly #replicas = new Map<ReplicaKey, ReplicaFacts>();
   readonly #shards = new Map<string, ShardFacts>();
   readonly #grantedAt = new Map<string, number>();
+
+  /** With a lookup, only what somebody has asked about is kept: of the rest the copy of the store tells when it is asked for. */
+  constructor(lookup?: TenureLookup) {
+    this.#lookup = lookup;
+  }
 
   /** When a grant to this node was last seen. */
   grantedAt(node: string): number {
@@ -55,7 +64,7 @@ export class Facts {
     let facts = this.#replicas.get(key);
     if (!facts) {
       facts = {
-        tenure: undefined,
+        tenure: this.#lookup?.(key),
         since: now,
         contenders: NO_CONTENDERS,
         award: undefined,
@@ -83,15 +92,14 @@ export class Facts {
   }
 
   setTenure(key: ReplicaKey, tenure: Known<Tenure> | undefined, lost: boolean, now: number): void {
+    if (tenure?.value.how === "grant") this.#grantedAt.set(tenure.value.node, now);
+    if (this.#lookup && !this.#replicas.has(key)) return;
     const facts = this.replica(key, now);
     if (tenure === undefined && facts.tenure !== undefined) {
       facts.lostAfterMs = lost ? now - facts.since : undefined;
       facts.lostBy = facts.tenure.value.node;
     }
-    if (tenure !== undefined) {
-      facts.lostAfterMs = undefined;
-      if (tenure.value.how === "grant") this.#grantedAt.set(tenure.value.node, now);
-    }
+    if (tenure !== undefined) facts.lostAfterMs = undefined;
     facts.tenure = tenure;
     facts.since = now;
   }

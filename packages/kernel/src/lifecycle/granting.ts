@@ -7,6 +7,9 @@ import type { HostMachine } from "./host-machine.ts";
 import type { Local } from "./local.ts";
 import { describeTrouble, judgeTrouble, strikeOfLoss } from "./trouble.ts";
 
+/** How many steps count as one for a replica that nobody was seen to hold. */
+const FIRST_STEPS = 4;
+
 /**
  * A replica that this node does not hold. If nobody does, its candidates create the tenure in the plan's order, a step apart, so that a
  * dead candidate costs one step and not a TTL. Under auctions and claims only those are candidates that have it ready: a first tenure comes from elsewhere.
@@ -112,13 +115,14 @@ function sinceReady(machine: HostMachine, local: Local, facts: ReplicaFacts): Gu
 }
 
 /**
- * When this node's turn comes. A new view restarts the wait, and so does a grant to one of those before it: a candidate that is taking one replica after the other will
- * come to this one. But not for ever.
+ * When this node's turn comes. A new view restarts the wait; so does a grant to one of those before it, because a candidate that is taking one replica after the other will
+ * come to this one; and so does having stood still, because a wait says something only about a node that was listening. But not for ever.
  */
 function turn(machine: HostMachine, local: Local, facts: ReplicaFacts, position: number): number {
-  const step = machine.terms.takeoverStepMs;
   if (position === 0) return facts.since;
-  let from = Math.max(facts.since, machine.planSince(local.id.service));
+  // What was lost must be held again soon. What nobody was seen to hold waits for a whole fleet that starts, with its thousands of grants.
+  const step = machine.terms.takeoverStepMs * (facts.lostBy === "" ? FIRST_STEPS : 1);
+  let from = Math.max(facts.since, machine.planSince(local.id.service), machine.stoodStillAt);
   for (const node of machine.line(local)?.candidates ?? []) {
     if (node === machine.self.node) break;
     from = Math.max(from, machine.facts.grantedAt(node));

@@ -128,36 +128,51 @@ describe("grant", () => {
     expect(action?.kind === "commit" && action.commit.writes[0]).toMatchObject({ session: "sa" });
   });
 
-  test("a lower rank waits a step for each candidate before it", () => {
-    bench.plan("b", "c", "a").noTenure();
-    expect(bench.kinds(2 * t.takeoverStepMs - 1)).toEqual([]);
-    expect(bench.kinds(1)).toEqual(["grant"]);
-  });
-
-  test("a lower rank waits for one that is taking other replicas, at most two steps longer", () => {
-    bench.plan("b", "a").noTenure();
-    const other = {
-      v: 1,
-      node: "b",
-      boot: "boot-b",
-      session: "sb",
-      era: 1,
-      address: "b:1",
-      how: "grant",
-    } as const;
-    const taken = (shard: number): void =>
-      bench.machine.setTenure(
-        `s/${shard}/0`,
-        { value: { ...other, reason: "", since: 0 }, revision: 20 + shard },
-        false,
-        bench.now,
-      );
-    for (let shard = 10; shard < 15; shard++) {
-      expect(bench.kinds(t.takeoverStepMs / 2)).toEqual([]);
-      taken(shard);
+  describe.each([
+    ["lost", t.takeoverStepMs],
+    ["never seen held", 4 * t.takeoverStepMs],
+  ])("of what was %s, by a lower rank", (how, stepMs) => {
+    function absent(...candidates: string[]): void {
+      bench.plan(...candidates);
+      if (how === "lost") bench.tenure("d", 9);
+      bench.step();
+      if (how === "lost") bench.noTenure(true);
+      bench.step();
     }
-    expect(bench.kinds(t.takeoverStepMs / 2 - 1)).toEqual([]);
-    expect(bench.kinds(1)).toEqual(["grant"]);
+
+    test("waits a step for each candidate before it", () => {
+      absent("b", "c", "a");
+      expect(bench.kinds(stepMs)).toEqual([]);
+      expect(bench.kinds(stepMs - 1)).toEqual([]);
+      expect(bench.kinds(1)).toEqual(["grant"]);
+    });
+
+    test("waits for one before it that is taking others, at most two steps longer", () => {
+      absent("b", "a");
+      const b = {
+        v: 1,
+        node: "b",
+        boot: "boot-b",
+        session: "sb",
+        era: 1,
+        address: "b:1",
+        how: "grant",
+      } as const;
+      for (let half = 0; half < 5; half++) {
+        expect(bench.kinds(stepMs / 2)).toEqual([]);
+        const value = { ...b, reason: "", since: 0 };
+        bench.machine.setTenure(`s/1${half}/0`, { value, revision: 20 + half }, false, bench.now);
+      }
+      expect(bench.kinds(stepMs / 2 - 1)).toEqual([]);
+      expect(bench.kinds(1)).toEqual(["grant"]);
+    });
+
+    test("begins its wait anew when it stood still, at most two steps longer", () => {
+      absent("b", "a");
+      expect(bench.kinds(stepMs + t.takeoverStepMs)).toEqual([]);
+      expect(bench.kinds(stepMs - 1)).toEqual([]);
+      expect(bench.kinds(1)).toEqual(["grant"]);
+    });
   });
 
   test("is not looked at again before its outcome is known", () => {
@@ -170,7 +185,9 @@ describe("grant", () => {
   });
 
   test("a ready contender goes before the plan's order", () => {
-    bench.plan("a", "b").contender("b", "ready", 9);
+    bench.plan("a", "b").tenure("d", 8).contender("b", "ready", 9);
+    bench.machine.step(bench.now);
+    bench.noTenure(true);
     expect(bench.kinds()).toEqual([]);
     expect(bench.kinds(t.takeoverStepMs)).toEqual(["grant"]);
   });

@@ -10,7 +10,7 @@ import type { Contender, Primary, Tenure } from "../tenure/tenure.ts";
 import type { Terms } from "../tenure/terms.ts";
 import { WakeQueue } from "../time/wake-queue.ts";
 import type { Random } from "../time/clock.ts";
-import { Facts, type Known } from "./facts.ts";
+import { Facts, type Known, type TenureLookup } from "./facts.ts";
 import { adoptOrLose } from "./adopting.ts";
 import { commitReported } from "./commit-reports.ts";
 import { contend } from "./contending.ts";
@@ -52,7 +52,7 @@ export class HostMachine {
   /** Wall clock, for the records that people read. */
   readonly wall: () => number;
   readonly intents: Intents;
-  readonly facts = new Facts();
+  readonly facts: Facts;
   readonly opens: OpenQueue;
 
   readonly #services: ReadonlyMap<string, HostedService>;
@@ -69,6 +69,8 @@ export class HostMachine {
   liveness: HeldSession | undefined;
   era: OpenEra | undefined;
   leavingSince: number | undefined;
+  /** When this node last found that it looked much later than it had wanted to: what others did meanwhile it has yet to hear. */
+  stoodStillAt = -Infinity;
 
   constructor(options: {
     self: HostIdentity;
@@ -78,6 +80,8 @@ export class HostMachine {
     random: Random;
     wall: () => number;
     services: ReadonlyMap<string, HostedService>;
+    /** Saves keeping what the copy of the store has. Without it everything that is told is kept, as auctions and claims need it. */
+    lookup?: TenureLookup;
   }) {
     this.self = options.self;
     this.keys = options.keys;
@@ -86,6 +90,7 @@ export class HostMachine {
     this.random = options.random;
     this.wall = options.wall;
     this.#services = options.services;
+    this.facts = new Facts([...options.services.values()].every(isPlanned) ? options.lookup : undefined);
     this.intents = new Intents(options.keys, options.rules);
     this.opens = new OpenQueue(options.terms.opensMax, options.terms.activationsMax);
   }
@@ -242,6 +247,8 @@ export class HostMachine {
 
   /** Decides everything that is due and returns what to do. */
   step(now: number): HostAction[] {
+    const wakeAt = this.#wakes.next();
+    if (wakeAt !== undefined && now - wakeAt > this.terms.takeoverStepMs / 2) this.stoodStillAt = now;
     for (const key of this.#wakes.due(now)) this.#dirty.add(key);
     for (let round = 0; this.#dirty.size > 0 && round < 8; round++) {
       const keys = [...this.#dirty];

@@ -2,6 +2,7 @@ import {
   serviceOf,
   type Contender,
   type Election,
+  type Entry,
   type HostMachine,
   type ImageChange,
   type KeyKind,
@@ -49,6 +50,11 @@ export function feed(fed: Fed, changes: readonly ImageChange[], now: number): vo
     fed.manager.noticed(one.kind);
     feedOne(fed, one, now);
   }
+}
+
+/** A tenure as the copy of the store has it. */
+export function knownTenure(entry: Entry | undefined): Known<Tenure> | undefined {
+  return entry && { value: JSON.parse(entry.value) as Tenure, revision: entry.revision };
 }
 
 function read(keys: Keys, changes: readonly ImageChange[]): ReadChange[] {

@@ -35,7 +35,7 @@ import { fleetMirror } from "../mirror/fleet-mirror.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { ServiceDefinition } from "../service/service.ts";
 import { Eras } from "./eras.ts";
-import { feed, type Fed } from "./feed.ts";
+import { feed, knownTenure, type Fed } from "./feed.ts";
 import { Membership } from "./membership.ts";
 import { nodeOptionsProblem, type NodeOptions, type NodePorts } from "./options.ts";
 import { Sessions } from "./sessions.ts";
@@ -161,6 +161,7 @@ export class KeelsonNode {
       random,
       wall: () => clock.wall(),
       services: new Map([...services].map(([name, s]) => [name, hosted(s)])),
+      lookup: (replica) => knownTenure(mirror.image.get(keys.tenure(replica))),
     });
     this.#host = new Host(machine, services, {
       clock,

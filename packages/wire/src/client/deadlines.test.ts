@@ -51,16 +51,3 @@ test("a deadline that was met costs one idle wake-up and leaves no timer", () =>
   expect(expired).toEqual([]);
   expect(clock.timers).toBe(0);
 });
-
-test("a process that stood still reads what has arrived before it calls anything late", () => {
-  const { clock, deadlines, left, expired } = watch();
-  left.push(100, 110);
-  deadlines.add(100, 0);
-  // Nothing ran for a second. The answer to the first call lies in the socket, and is read when the timers have run.
-  clock.stall(1_000);
-  expect(expired).toEqual([]);
-  left.splice(left.indexOf(100), 1);
-  clock.advance(10);
-  expect(expired.map(([deadline]) => deadline)).toEqual([110]);
-  expect(clock.timers).toBe(0);
-});

@@ -7,8 +7,6 @@ import type { Clock, Timer } from "@keelson/kernel";
 
 /** Deadlines closer together than this share a wake-up, so that many of them do not mean many scans. */
 const GRAIN_MS = 5;
-/** A wake-up that comes this late comes to a process that stood still, and answers that arrived meanwhile may lie unread. */
-const LATE_MS = 50;
 
 export class Deadlines {
   readonly #clock: Clock;
@@ -36,17 +34,11 @@ export class Deadlines {
     this.#timer?.cancel();
     this.#wakeAt = deadline;
     this.#timer = this.#clock.after(Math.max(0, deadline - now), () => {
-      // What has arrived is read before the next timer runs.
-      if (this.#clock.now() - deadline > LATE_MS) this.#timer = this.#clock.after(1, () => this.#fire());
-      else this.#fire();
+      const firedAt = this.#clock.now();
+      this.#wakeAt = Infinity;
+      this.#timer = undefined;
+      const next = this.#expire(firedAt);
+      if (next !== Infinity) this.add(Math.max(next, firedAt + GRAIN_MS), firedAt);
     });
-  }
-
-  #fire(): void {
-    const firedAt = this.#clock.now();
-    this.#wakeAt = Infinity;
-    this.#timer = undefined;
-    const next = this.#expire(firedAt);
-    if (next !== Infinity) this.add(Math.max(next, firedAt + GRAIN_MS), firedAt);
   }
 }

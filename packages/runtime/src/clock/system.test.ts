@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SystemClock } from "./system.ts";
+
+let near: Socket;
+let far: Socket;
+
+beforeEach(async () => {
+  const server = createServer((socket) => void (far = socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  near = connect((server.address() as AddressInfo).port);
+  await Promise.all([once(near, "connect"), once(server, "connection")]);
+  server.close();
+});
+
+afterEach(() => {
+  near.destroy();
+  far.destroy();
+});
+
+/** Nothing of this process runs for so long, neither timers nor sockets. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+async function told(happened: readonly string[], count: number): Promise<void> {
+  while (happened.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test("a process that stood still reads what has arrived before it finds that time is up", async () => {
+  const clock = new SystemClock();
+  const happened: string[] = [];
+  near.on("data", () => happened.push("answer"));
+  clock.after(20, () => happened.push("time is up"));
+  far.write("answer");
+  standStill(200);
+  await told(happened, 2);
+  expect(happened).toEqual(["answer", "time is up"]);
+});
+
+test("a timer that is cancelled after it came due late does not run", async () => {
+  const clock = new SystemClock();
+  const happened: string[] = [];
+  const timer = clock.after(20, () => happened.push("time is up"));
+  near.on("data", () => {
+    timer.cancel();
+    happened.push("answer");
+  });
+  far.write("answer");
+  standStill(200);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(happened).toEqual(["answer"]);
+});
