@@ -39,7 +39,7 @@ const idle: Bench = {
     try {
       const ports = { clock: new SystemClock(), random: systemRandom, name: "idle" };
       const store = new CountingStore(await openStore(server.url(server.port), ports));
-      const fleet = new InProcessFleet({ store, fleet: "idle", nodes, shards, ttlMs });
+      const fleet = new InProcessFleet({ stores: [store], fleet: "idle", nodes, shards, ttlMs });
       try {
         context.progress(`${nodes} nodes take ${shards} shards`);
         await fleet.start();

@@ -1,5 +1,5 @@
 /**
- * Many nodes in one process, on one client and one copy of a store: for what nodes cost, and how fast many of them agree. They hold shards and answer nobody.
+ * Many nodes in one process, on a few clients and one copy of a store: for what nodes cost, and how fast many of them agree. They hold shards and answer nobody.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ring, terms, type Shard, type Store } from "@keelson/kernel";
@@ -16,7 +16,8 @@ import {
 import { WirePool, WireTransport } from "@keelson/wire";
 
 export interface InProcessFleetOptions {
-  readonly store: Store;
+  /** Clients of one store. Nodes take turns at them; the first is also the one that is watched. */
+  readonly stores: readonly [Store, ...Store[]];
   readonly fleet: string;
   readonly nodes: number;
   readonly shards: number;
@@ -38,7 +39,7 @@ export class InProcessFleet {
 
   constructor(options: InProcessFleetOptions) {
     this.#options = options;
-    const ports = { store: options.store, clock: this.#clock, random: systemRandom };
+    const ports = { store: options.stores[0], clock: this.#clock, random: systemRandom };
     this.#pool = new WirePool({ ...ports, name: "bench" });
     this.#mirror = fleetMirror(options.fleet, ports, terms({ ttlMs: options.ttlMs }));
     this.#service = defineService({
@@ -47,7 +48,7 @@ export class InProcessFleet {
       placement: ring({ service: SERVICE }),
       open: (): Promise<Shard> => Promise.resolve({ handle: () => Promise.resolve(null) }),
     });
-    this.#nodes = Array.from({ length: options.nodes }, (_, n) => this.#node(`node-${n}`));
+    this.#nodes = Array.from({ length: options.nodes }, (_, n) => this.#node(n));
   }
 
   /** All at once; resolves when all are members. */
@@ -90,13 +91,13 @@ export class InProcessFleet {
     this.#pool.close();
   }
 
-  #node(name: string): KeelsonNode {
-    const { fleet, store, ttlMs } = this.#options;
+  #node(n: number): KeelsonNode {
+    const { fleet, stores, ttlMs } = this.#options;
     return new KeelsonNode(
       // Nobody calls these nodes; an address is part of being a member.
       {
         fleet,
-        node: name,
+        node: `node-${n}`,
         address: "127.0.0.1:1",
         services: [this.#service],
         terms: { ttlMs },
@@ -105,7 +106,7 @@ export class InProcessFleet {
         },
       },
       {
-        store,
+        store: stores[n % stores.length] ?? stores[0],
         clock: this.#clock,
         random: systemRandom,
         transport: new WireTransport(this.#pool),
