@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { isErrno } from "./file-errors.ts";
 import { fromBytes, parseEntry, toBytes, type Entry } from "./names.ts";
 
+const READ_AT_A_TIME = 512;
+
 /** The path of an object's file, and its key. */
 export interface ListedFile {
   readonly key: string;
@@ -59,24 +61,19 @@ async function firstEntries(
   count: number,
 ): Promise<{ entries: Entry[]; more: boolean }> {
   const first = new FirstEntries(count);
-  for await (const name of namesIn(folder, wanted.check)) {
-    const entry = parseEntry(name);
-    if (entry === undefined || (past !== undefined && orderOf(entry) <= past)) continue;
-    if (mayMatch(entry, path + entry.bytes, wanted)) first.add(entry);
-  }
-  return first.take();
-}
-
-async function* namesIn(folder: string, check: () => void): AsyncGenerator<string> {
+  let seen = 0;
   try {
-    for await (const { name } of await opendir(folder, { bufferSize: 512 })) {
-      check();
-      yield name;
+    for await (const { name } of await opendir(folder, { bufferSize: READ_AT_A_TIME })) {
+      if (++seen % READ_AT_A_TIME === 0) wanted.check();
+      const entry = parseEntry(name);
+      if (entry === undefined || (past !== undefined && orderOf(entry) <= past)) continue;
+      if (mayMatch(entry, path + entry.bytes, wanted)) first.add(entry);
     }
   } catch (error) {
     // Removed since its parent was read: then nothing is in it.
     if (!isErrno(error, "ENOENT", "ENOTDIR")) throw error;
   }
+  return first.take();
 }
 
 function mayMatch({ kind }: Entry, path: string, { prefix, after }: Wanted): boolean {

@@ -11,6 +11,8 @@ const SUFFIX = ".obj";
 /** Encoded three times as long at most, which every file system takes. */
 const CHUNK_BYTES = 80;
 const PLAIN = /[a-z0-9_-]/;
+/** Most names: nothing in them needs another spelling. */
+const PLAIN_NAME = /^[a-z0-9_-](?:[a-z0-9_.-]*[a-z0-9_-])?$/;
 
 /** What a name in a folder stands for. */
 export interface Entry {
@@ -75,6 +77,7 @@ function folderName(bytes: string): string {
 /** What is left of a segment may be nothing: that is `%`. Dots at either end mean things to file systems. */
 function encode(bytes: string): string {
   if (bytes === "") return "%";
+  if (PLAIN_NAME.test(bytes)) return bytes;
   let name = "";
   for (let at = 0; at < bytes.length; at += 1) {
     const char = bytes[at]!;
@@ -87,5 +90,6 @@ function encode(bytes: string): string {
 /** The inverse of `encode`. What `encode` does not make comes out as something that `encode` spells differently. */
 function decode(name: string): string {
   if (name === "%") return "";
+  if (!name.includes("%")) return name;
   return name.replaceAll(/%([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 }

@@ -9,6 +9,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ask } from "./ask.ts";
+import { createBucket } from "./create-bucket.ts";
 import { requireProgram } from "./debian.ts";
 import { startOnFreePort } from "./retry-port.ts";
 import { serverFolder, type TestServer } from "./server-process.ts";
@@ -18,6 +19,7 @@ export interface S3TestServer extends TestServer {
   readonly secretAccessKey: string;
   /** Further keys of the same user are no use to tests of permissions: this makes another user. */
   createUser(accessKeyId: string, secretAccessKey: string): Promise<void>;
+  createBucket(name: string): Promise<void>;
 }
 
 const ACCESS_KEY_ID = "keelson-test";
@@ -97,6 +99,10 @@ class CephRgw implements S3TestServer {
     const user = `--uid=${accessKeyId} --display-name=${accessKeyId}`.split(" ");
     const keys = ["--access-key", accessKeyId, "--secret-key", secretAccessKey];
     await run(this.#home, "radosgw-admin", ["user", "create", ...user, ...keys]);
+  }
+
+  createBucket(name: string): Promise<void> {
+    return createBucket(this.url, name, this);
   }
 }
 
