@@ -1,0 +1,2 @@
+/** Jobs: a durable multi-tenant job queue. This is what other workspaces may use of it. */
+export * from "./engine/index.ts";
