@@ -1,0 +1,2 @@
+/** The code service: repositories indexed in memory, searched where they are held. */
+export * from "./engine/index.ts";
