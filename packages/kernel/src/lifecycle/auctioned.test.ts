@@ -133,6 +133,13 @@ test("the target of an award contends, prepares, and takes over by rank when the
   expect(does()).toEqual(["grant"]);
 });
 
+test("a node that was started anew does not contend for what its former self still has", () => {
+  tenure("a", 10, "the session of its former self");
+  expect(does(1_000)).toEqual([]);
+  award("a", "the session of its former self", 11);
+  expect(does()).toEqual(["contend", "prepare"]);
+});
+
 test("a contender that has nothing built withdraws when the holder is gone, so that an auction can find another", () => {
   tenure("x", 10);
   award("a", "sx", 11);

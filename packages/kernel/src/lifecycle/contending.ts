@@ -11,8 +11,7 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
   const session = machine.session(now);
   const tenure = facts.tenure;
   const key = facts.contenders.get(machine.self.node);
-  const target =
-    machine.line(local)?.candidates[0] === machine.self.node && machine.leavingSince === undefined;
+  const target = machine.leavingSince === undefined && isTarget(machine, local, facts);
   const elsewhere = tenure !== undefined && tenure.value.session !== machine.liveness?.id;
   const wanted = !local.hold && target && elsewhere;
 
@@ -71,6 +70,20 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
   }
   const mayTakeOver = tenure === undefined && machine.leavingSince === undefined;
   if (!wanted && !local.hold && !mayTakeOver && !key && !local.contending) letGo(machine, local);
+}
+
+/**
+ * Is it to come here? Where no plan says so, only an award that names this very process does: a node that was started anew is not given what its former self
+ * still has in the store, because nobody has asked whether there is room for it.
+ */
+function isTarget(machine: HostMachine, local: Local, facts: ReplicaFacts): boolean {
+  if (machine.followsPlan(local)) return machine.line(local)?.candidates[0] === machine.self.node;
+  const award = facts.award?.value;
+  return (
+    award !== undefined &&
+    award.session === machine.liveness?.id &&
+    award.fromSession === facts.tenure?.value.session
+  );
 }
 
 /** Starts building what is not built, within the limit on concurrent opens. */
