@@ -67,3 +67,5 @@ export * from "./auction/auction-machine.ts";
 export * from "./auction/claim-machine.ts";
 export * from "./auction/scaling.ts";
 export { AuctionCommits } from "./auction/commits.ts";
+export * from "./operator/wishes.ts";
+export * from "./operator/operator-controller.ts";

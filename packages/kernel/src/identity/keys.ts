@@ -54,7 +54,8 @@ export type KeyKind =
   | "contender"
   | "primary"
   | "trouble"
-  | "auction";
+  | "auction"
+  | "operator";
 
 /** What lies under `auction/<service>/`. The table is in docs/design/auctions.md. */
 export type AuctionPart =
@@ -130,6 +131,16 @@ export class Keys {
   auction(service: string, part: AuctionPart, about = ""): string {
     const below = about.startsWith(`${service}/`) ? about.slice(service.length + 1) : about;
     return `${this.prefix}auction/${service}/${part}${below === "" ? "" : `/${below}`}`;
+  }
+
+  /** An operator's wish that a node shall hold nothing. */
+  drain(node: string): string {
+    return `${this.prefix}operator/drain/${node}`;
+  }
+
+  /** An operator's wish that a replica, or any replica of a shard, shall be on a certain node. */
+  pin(service: string, shard: string, replica: number | "any"): string {
+    return `${this.prefix}operator/pin/${service}/${encodeSegment(shard)}/${replica}`;
   }
 
   /** Splits a key of this fleet into its kind and the rest; undefined for a key of another fleet. */

@@ -39,13 +39,17 @@ const TWIN_GRACE_MS = 1_000;
 export class Membership {
   readonly #ports: MembershipPorts;
   readonly #key: string;
+  /** What the node was told to be; what its key says differs from it while an operator wants it drained. */
+  #declared: Profile;
   #profile: Profile;
+  #drained = false;
   #busy = false;
   #retryAt = -Infinity;
   #twinSince: number | undefined;
   #agreed: { entry: Entry; profile: Profile; liveness: string; membership: string } | undefined;
 
   constructor(profile: Profile, ports: MembershipPorts) {
+    this.#declared = profile;
     this.#profile = profile;
     this.#ports = ports;
     this.#key = ports.keys.member(profile.node);
@@ -57,8 +61,15 @@ export class Membership {
 
   /** Changes what the member key says, e.g. the capacity, at run time. */
   update(change: Partial<Pick<Profile, "capacity" | "labels" | "zone">>): void {
-    this.#profile = { ...this.#profile, ...change };
-    this.#ports.changed();
+    this.#declared = { ...this.#declared, ...change };
+    this.#say();
+  }
+
+  /** Whether an operator wants this node to hold nothing: then it says that it has no capacity, and plans give what it holds to others. */
+  setDrained(drained: boolean): void {
+    if (this.#drained === drained) return;
+    this.#drained = drained;
+    this.#say();
   }
 
   /** Our member key as the copy shows it. */
@@ -132,6 +143,11 @@ export class Membership {
       agreed.liveness === liveness.id &&
       agreed.membership === membership.id
     );
+  }
+
+  #say(): void {
+    this.#profile = this.#drained ? { ...this.#declared, capacity: 0 } : this.#declared;
+    this.#ports.changed();
   }
 
   #meetTwin(twin: Member, now: number): void {

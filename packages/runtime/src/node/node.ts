@@ -7,6 +7,7 @@ import {
   Keys,
   SessionMachine,
   explain,
+  operatorController,
   protocolController,
   terms as allTerms,
   type AbortSignalLike,
@@ -47,7 +48,7 @@ const LOOK_MS = 1_000;
 /** Its `then` is the cheapest way to run after whatever is going on now. */
 const settled = Promise.resolve();
 
-const CONTROLLERS: readonly Controller[] = [protocolController];
+const CONTROLLERS: readonly Controller[] = [protocolController, operatorController];
 
 /**
  * One node: keeps its sessions, follows the store, holds what the plan gives it, and answers requests for it. Everything it decides is decided by the kernel's machines;
@@ -343,6 +344,7 @@ export class KeelsonNode {
     const { open } = eras;
     const { liveness } = sessions;
     const { membership } = sessions.machine;
+    this.#membership.setDrained(this.mirror.image.get(this.keys.drain(this.#options.node)) !== undefined);
     if (!leaving || membership) this.#membership.tick(liveness, membership, open);
     this.#views.tick(open, liveness !== undefined && this.mirror.live);
     this.#manager.tick(liveness, open, leaving);
