@@ -1,1 +1,22 @@
-export {};
+/** The engine: indexes of repositories in memory, and nothing of fleets. */
+export type { DocumentInfo, FileCategory, SkipReason, SourceDocument, SymbolSpan } from "./document.ts";
+export type {
+  BuildOptions,
+  CodeEngine,
+  CodeIndex,
+  EngineOptions,
+  IndexStats,
+  MemoryStats,
+} from "./engine.ts";
+export { EngineError, type EngineErrorCode } from "./errors.ts";
+export type { EngineQuery, RegexQuery, Scope, SearchOptions, SubstringQuery, SymbolQuery } from "./query.ts";
+export type {
+  FileMatch,
+  LineMatch,
+  MatchRange,
+  PartialReason,
+  Position,
+  SearchCounts,
+  SearchResult,
+  SymbolInfo,
+} from "./result.ts";

@@ -1,0 +1,76 @@
+/**
+ * The engine's face: indexes of repositories in fixed shared memory, built and searched by worker threads. It knows no shard, no git and no query language.
+ *
+ * Memory is a budget that is set once. Indexes are made of segments inside shared arenas; what is released is used again, and nothing is ever
+ * allocated beyond the budget: a build or load that does not fit fails with `OUT_OF_MEMORY` and leaves the rest as it was.
+ */
+import type { DocumentInfo, SourceDocument } from "./document.ts";
+import type { EngineQuery, SearchOptions } from "./query.ts";
+import type { SearchResult } from "./result.ts";
+
+export interface EngineOptions {
+  /** All memory for indexes together. */
+  readonly memoryBytes: number;
+  /** Threads that search; 2 unless told. Builds run on one more each, while they last. */
+  readonly workers?: number;
+}
+
+export interface BuildOptions {
+  /** Names of all branches, the default branch first. At most 64. */
+  readonly branches: readonly string[];
+  /** Documents above this are indexed by path alone. */
+  readonly documentBytesMax?: number;
+  /** Its documents are taken over where path and object id are the same; what is unchanged is shared, not copied. */
+  readonly previous?: CodeIndex;
+  readonly signal?: AbortSignal;
+}
+
+export interface IndexStats {
+  readonly documents: number;
+  readonly contentBytes: number;
+  /** Of arena memory; segments shared with another index count in both. */
+  readonly memoryBytes: number;
+  readonly lines: number;
+  readonly defaultBranchLines: number;
+  readonly segments: number;
+}
+
+/** An immutable index of one repository. It stays until released; a search in progress keeps it until it ends. */
+export interface CodeIndex {
+  readonly stats: IndexStats;
+  readonly branches: readonly string[];
+  document(number: number): DocumentInfo | undefined;
+  /** The live documents in order of rank. */
+  documents(): Iterable<DocumentInfo>;
+  /** The documents with this path, on any branch. */
+  find(path: string, branch?: string): DocumentInfo | undefined;
+  /** A copy of the bytes. */
+  content(document: number): Buffer;
+  search(query: EngineQuery, options?: SearchOptions): Promise<SearchResult>;
+  /** Each match as one line of JSON, in the order of the index, in pieces of whole lines: the cheapest way to have everything. */
+  searchLines(query: EngineQuery, options?: SearchOptions): AsyncIterable<Uint8Array>;
+  /** The index as bytes, in pieces, each with its checksum; what `load` takes. Versioned. */
+  serialize(): AsyncIterable<Uint8Array>;
+  /** Reads all of it against its checksums; false means that memory no longer holds what was built. */
+  verify(): Promise<boolean>;
+  /** Gives the memory back once no search uses it. */
+  release(): void;
+}
+
+export interface CodeEngine {
+  /** The whole list of documents every time; with `previous`, only new content needs to be there. */
+  build(
+    documents: Iterable<SourceDocument> | AsyncIterable<SourceDocument>,
+    options: BuildOptions,
+  ): Promise<CodeIndex>;
+  load(pieces: AsyncIterable<Uint8Array>): Promise<CodeIndex>;
+  readonly memory: MemoryStats;
+  close(): Promise<void>;
+}
+
+export interface MemoryStats {
+  readonly budgetBytes: number;
+  readonly usedBytes: number;
+  /** Of arena memory ever touched: what the operating system counts as resident. */
+  readonly touchedBytes: number;
+}

@@ -1,0 +1,70 @@
+/** What a search answers. Offsets are bytes from the start of the file, lines count from 1, columns are characters (code points) from 1. */
+
+export interface Position {
+  readonly offset: number;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface SymbolInfo {
+  readonly name: string;
+  readonly kind: string;
+  readonly parent: string;
+  readonly parentKind: string;
+}
+
+export interface MatchRange {
+  readonly start: Position;
+  readonly end: Position;
+  /** The symbol whose name the match touches. */
+  readonly symbol?: SymbolInfo;
+}
+
+/** One line with its matches; a match that crosses lines belongs to the line it starts on. */
+export interface LineMatch {
+  readonly line: number;
+  /** Where the line starts and ends, without its line break. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: Buffer;
+  readonly ranges: readonly MatchRange[];
+  readonly score: number;
+  /** The lines before and after, joined, when context was asked for. */
+  readonly before?: Buffer;
+  readonly after?: Buffer;
+}
+
+export interface FileMatch {
+  /** The number of the document in its index. */
+  readonly document: number;
+  readonly path: string;
+  readonly oid: string;
+  readonly language: string;
+  readonly branches: readonly string[];
+  readonly score: number;
+  readonly matchCount: number;
+  /** Byte ranges of matches in the path; shown when the content has none. */
+  readonly pathRanges: readonly { readonly start: number; readonly end: number }[];
+  readonly lines: readonly LineMatch[];
+  readonly content?: Buffer;
+}
+
+/** Why an answer may lack something. */
+export type PartialReason = "time-cap" | "matches-max" | "cancelled";
+
+export interface SearchResult {
+  /** Best first; equal scores in the order of the index. */
+  readonly files: readonly FileMatch[];
+  readonly partial?: PartialReason;
+  readonly counts: SearchCounts;
+}
+
+/** Exact, unless the result says it is partial. */
+export interface SearchCounts {
+  readonly files: number;
+  readonly lines: number;
+  readonly matches: number;
+  readonly documents: number;
+  readonly documentsScanned: number;
+  readonly bytesScanned: number;
+}
