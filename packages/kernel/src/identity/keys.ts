@@ -89,6 +89,8 @@ export class Keys {
   readonly era: string;
   readonly protocol: string;
   readonly manager: string;
+  /** What operators want: pins, drained nodes. */
+  readonly intents: string;
 
   constructor(fleet: string) {
     this.fleet = fleet;
@@ -96,6 +98,7 @@ export class Keys {
     this.era = `${this.prefix}fleet/era`;
     this.protocol = `${this.prefix}fleet/protocol`;
     this.manager = `${this.prefix}fleet/manager`;
+    this.intents = `${this.prefix}fleet/intents`;
   }
 
   member(node: string): string {
@@ -141,6 +144,16 @@ export class Keys {
   /** An operator's wish that a replica, or any replica of a shard, shall be on a certain node. */
   pin(service: string, shard: string, replica: number | "any"): string {
     return `${this.prefix}operator/pin/${service}/${encodeSegment(shard)}/${replica}`;
+  }
+
+  /** What one node measured of the shards of a balanced service that it holds. */
+  load(service: string, node: string): string {
+    return `${this.prefix}balance/${service}/load/${node}`;
+  }
+
+  /** Which nodes a rolling restart has been through, as the managers of a balanced service saw it. */
+  restarts(service: string): string {
+    return `${this.prefix}balance/${service}/restarts`;
   }
 
   /** Splits a key of this fleet into its kind and the rest; undefined for a key of another fleet. */
