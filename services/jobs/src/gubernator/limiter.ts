@@ -1,0 +1,61 @@
+/**
+ * The limiter: rate limits by name and key, kept in memory only, as upstream keeps them, and no more of them than a limit; the one that was not used for
+ * longest goes first. Time is given with each call, so the same calls give the same answers.
+ */
+import type { Bucket } from "./bucket.ts";
+import { leakyBucket } from "./leaky-bucket.ts";
+import { ALGORITHM, refusedLimit, type RateLimitAnswer, type RateLimitRequest } from "./rate-limit.ts";
+import { tokenBucket } from "./token-bucket.ts";
+
+export interface LimiterOptions {
+  readonly bucketsMax: number;
+}
+
+const DEFAULTS: LimiterOptions = { bucketsMax: 50_000 };
+
+export class Limiter {
+  readonly #bucketsMax: number;
+  /** In the order of last use. */
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(options: Partial<LimiterOptions> = {}) {
+    this.#bucketsMax = options.bucketsMax ?? DEFAULTS.bucketsMax;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  check(request: RateLimitRequest, nowMs: number): RateLimitAnswer {
+    const problem = requestProblem(request);
+    if (problem !== undefined) return refusedLimit(problem);
+    const key = `${request.name}_${request.uniqueKey}`;
+    const known = this.#buckets.get(key);
+    const bucket = known === undefined || known.expireAtMs < nowMs ? undefined : known;
+    const algorithm = request.algorithm === ALGORITHM.tokenBucket ? tokenBucket : leakyBucket;
+    const { answer, bucket: next } = algorithm(bucket, request, nowMs);
+    this.#buckets.delete(key);
+    if (next !== undefined) this.#keep(key, next);
+    return answer;
+  }
+
+  #keep(key: string, bucket: Bucket): void {
+    this.#buckets.set(key, bucket);
+    if (this.#buckets.size <= this.#bucketsMax) return;
+    const [oldest] = this.#buckets.keys();
+    if (oldest !== undefined) this.#buckets.delete(oldest);
+  }
+}
+
+/** In upstream's words, where it has some. */
+function requestProblem({ name, uniqueKey, algorithm, ...numbers }: RateLimitRequest): string | undefined {
+  if (uniqueKey === "") return "field 'unique_key' cannot be empty";
+  if (name === "") return "field 'namespace' cannot be empty";
+  if (algorithm !== ALGORITHM.tokenBucket && algorithm !== ALGORITHM.leakyBucket)
+    return `invalid rate limit algorithm '${algorithm}'`;
+  for (const [field, value] of Object.entries(numbers))
+    if (value !== undefined && !Number.isSafeInteger(value)) return `field '${field}' is no whole number`;
+  if (numbers.limit < 0 || numbers.duration < 0 || numbers.burst < 0)
+    return "limit, duration and burst cannot be negative";
+  return undefined;
+}
