@@ -34,7 +34,6 @@ export * from "./placement/ring-options.ts";
 export * from "./placement/moves.ts";
 export * from "./control/controller.ts";
 export * from "./control/election.ts";
-export * from "./control/operator-intents.ts";
 export * from "./membership/declaration.ts";
 export * from "./membership/view-change.ts";
 export * from "./membership/view-machine.ts";

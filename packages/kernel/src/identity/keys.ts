@@ -89,8 +89,6 @@ export class Keys {
   readonly era: string;
   readonly protocol: string;
   readonly manager: string;
-  /** What operators want: pins, drained nodes. */
-  readonly intents: string;
 
   constructor(fleet: string) {
     this.fleet = fleet;
@@ -98,7 +96,6 @@ export class Keys {
     this.era = `${this.prefix}fleet/era`;
     this.protocol = `${this.prefix}fleet/protocol`;
     this.manager = `${this.prefix}fleet/manager`;
-    this.intents = `${this.prefix}fleet/intents`;
   }
 
   member(node: string): string {
