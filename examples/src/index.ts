@@ -1,3 +1,3 @@
 /** Services to copy from: the smallest one, and a sixth service in under 100 lines. */
 export { echoService } from "./echo.ts";
-export { counterService, type CounterOptions } from "./counter.ts";
+export { counterPlugin, counterService, type CounterOptions } from "./counter.ts";

@@ -10,7 +10,12 @@ const anything = /./;
 const allowed: readonly { readonly workspace: RegExp; readonly may: RegExp; readonly said: string }[] = [
   { workspace: /^packages\/kernel$/, may: /^$/, said: "nothing of ours" },
   { workspace: /^packages\/(?:wire|objects)$/, may: /^kernel$/, said: "kernel" },
-  { workspace: /^packages\/(?:stores|runtime)$/, may: /^(?:kernel|wire)$/, said: "kernel and wire" },
+  { workspace: /^packages\/stores$/, may: /^(?:kernel|wire)$/, said: "kernel and wire" },
+  {
+    workspace: /^packages\/runtime$/,
+    may: /^(?:kernel|wire|objects)$/,
+    said: "kernel and wire, and types from objects",
+  },
   {
     workspace: /^packages\/testkit$/,
     may: /^(?:kernel|runtime|stores\/memory)$/,
@@ -72,6 +77,8 @@ export function checkImports(file: SourceFile): Finding[] {
     if (name === own || name.startsWith(`${own}/`)) continue;
     if (test && name.split("/")[0] === "testkit") continue;
     if (!rule.may.test(name)) say(`${workspace} may not import "${specifier}": it may import ${rule.said}`);
+    else if (workspace === "packages/runtime" && name === "objects" && !typeOnly)
+      say(`runtime takes only types from objects: write "import type"`);
     else if (workspace.startsWith("services/") && name === "kernel" && !typeOnly && !test) {
       say(
         `a service takes only types from the kernel: write "import type", and take behaviour from @keelson/runtime`,

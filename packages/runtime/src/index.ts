@@ -14,3 +14,5 @@ export * from "./router/router.ts";
 export * from "./client/fleet-client.ts";
 export * from "./router/router-error.ts";
 export * from "./router/scatter.ts";
+export * from "./plugin/index.ts";
+export * from "./service/kernel-behaviour.ts";

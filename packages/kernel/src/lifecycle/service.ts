@@ -33,6 +33,8 @@ export interface Prepared {
 /** A held replica. */
 export interface Shard {
   handle(request: ShardRequest): Promise<unknown>;
+  /** Answers with many items. It is admitted like a request, does not keep a drain waiting, and is ended when the tenure ends; `signal` says so, or that nobody reads any more. */
+  stream?(request: ShardRequest): AsyncIterable<unknown>;
   /** Called with the write epoch when this replica becomes primary: raise it at the shared resources, then read. */
   promote?(epoch: Epoch): Promise<void>;
   demote?(): Promise<void>;

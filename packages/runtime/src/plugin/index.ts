@@ -1,0 +1,12 @@
+/** The plug-in declaration, and what a plug-in's parts are given. docs/design/front-door.md tells how they fit. */
+export * from "./console.ts";
+export * from "./fleet-access.ts";
+export * from "./grpc.ts";
+export * from "./http-answer.ts";
+export * from "./metrics.ts";
+export * from "./node-context.ts";
+export * from "./plugin.ts";
+export * from "./principal.ts";
+export * from "./route.ts";
+export { pathParameters } from "./route-problem.ts";
+export * from "./verb.ts";
