@@ -1,2 +1,7 @@
 /** The engine: the queue of one shard as a pure, deterministic machine. It does no I/O, reads no clock, and knows no shard. */
-export {};
+export * from "./model/command.ts";
+export * from "./model/effect.ts";
+export * from "./model/job-spec.ts";
+export * from "./model/limits.ts";
+export * from "./model/ports.ts";
+export * from "./model/views.ts";

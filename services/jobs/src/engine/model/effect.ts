@@ -1,0 +1,32 @@
+/**
+ * What the world should hear once the records of the same `apply` are durable, and not before. Effects are hints: none is lost by accident while the process
+ * lives, but all are by a crash, so whoever acts on them must also be right without them.
+ */
+import type { RateLimit } from "./job-spec.ts";
+import type { JobStatus } from "./views.ts";
+
+export type Effect =
+  /** A group has tasks that may run: ask for workers that wait, and lease. Once per group and `apply`. */
+  | { readonly kind: "ready"; readonly group: string }
+  /** Tell the worker: the job was cancelled (finish soon), or the lease is over (stop; nothing will be accepted). */
+  | {
+      readonly kind: "stop";
+      readonly worker: string;
+      readonly task: number;
+      readonly reason: "cancelled" | "timeout" | "lost";
+    }
+  /** A job's status changed. For whoever awaits its end, and for event streams. */
+  | {
+      readonly kind: "status";
+      readonly tenant: string;
+      readonly id: string;
+      readonly group: string;
+      readonly status: JobStatus;
+    }
+  /** Only with an outside limiter: ask it, and answer with `rateChecked`, always. */
+  | {
+      readonly kind: "checkRate";
+      readonly check: number;
+      readonly tenant: string;
+      readonly limits: readonly RateLimit[];
+    };
