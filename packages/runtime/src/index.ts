@@ -3,6 +3,7 @@ export * from "./errors.ts";
 export * from "./mirror/fleet-mirror.ts";
 export * from "./mirror/mirror.ts";
 export * from "./commits/committer.ts";
+export * from "./catalogue/catalogue.ts";
 export * from "./service/service.ts";
 export * from "./service/abort-signal.ts";
 export * from "./node/node.ts";

@@ -55,7 +55,8 @@ export type KeyKind =
   | "primary"
   | "trouble"
   | "auction"
-  | "operator";
+  | "operator"
+  | "catalogue";
 
 /** What lies under `auction/<service>/`. The table is in docs/design/auctions.md. */
 export type AuctionPart =
@@ -151,6 +152,11 @@ export class Keys {
   /** Which nodes a rolling restart has been through, as the managers of a balanced service saw it. */
   restarts(service: string): string {
     return `${this.prefix}balance/${service}/restarts`;
+  }
+
+  /** What a service that makes its own list of shards keeps about them: `head` is the list, everything else is the service's. */
+  catalogue(service: string, about: string): string {
+    return `${this.prefix}catalogue/${service}/${about}`;
   }
 
   /** Splits a key of this fleet into its kind and the rest; undefined for a key of another fleet. */

@@ -11,7 +11,8 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
   const session = machine.session(now);
   const tenure = facts.tenure;
   const key = facts.contenders.get(machine.self.node);
-  const target = machine.leavingSince === undefined && isTarget(machine, local, facts);
+  const listed = machine.isListed(local);
+  const target = machine.leavingSince === undefined && listed && isTarget(machine, local, facts);
   const elsewhere = tenure !== undefined && tenure.value.session !== machine.liveness?.id;
   const wanted = !local.hold && target && elsewhere;
 
@@ -55,7 +56,8 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
   }
   if (wanted) machine.wake(local, session ? retryAt : Math.max(retryAt, now + machine.terms.renewRetryMs));
   // With no holder left a contender stays: it takes over when it is ready. Where an auction would find another, only while it still gets ready.
-  const hopeful = machine.followsPlan(local) || (local.data !== "none" && machine.leavingSince === undefined);
+  const hopeful =
+    listed && (machine.followsPlan(local) || (local.data !== "none" && machine.leavingSince === undefined));
   const withdraws = !wanted && (tenure !== undefined || !hopeful);
   if (withdraws && key && session && key.value.session === session.id && !local.contending) {
     if (now >= local.commitRetryAt) {
@@ -68,7 +70,7 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
       });
     } else machine.wake(local, local.commitRetryAt);
   }
-  const mayTakeOver = tenure === undefined && machine.leavingSince === undefined;
+  const mayTakeOver = tenure === undefined && machine.leavingSince === undefined && listed;
   if (!wanted && !local.hold && !mayTakeOver && !key && !local.contending) letGo(machine, local);
 }
 
@@ -77,7 +79,8 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
  * still has in the store, because nobody has asked whether there is room for it.
  */
 function isTarget(machine: HostMachine, local: Local, facts: ReplicaFacts): boolean {
-  if (machine.followsPlan(local)) return machine.line(local)?.candidates[0] === machine.self.node;
+  const line = machine.line(local);
+  if (machine.followsPlan(local)) return line?.candidates[0] === machine.self.node && line.interim !== true;
   const award = facts.award?.value;
   return (
     award !== undefined &&

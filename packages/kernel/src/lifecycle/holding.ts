@@ -23,6 +23,11 @@ export function reconcileHold(
 ): void {
   switch (hold.phase) {
     case "waiting":
+      if (!machine.isListed(local)) {
+        machine.phase(hold, "releasing", now);
+        machine.touch(local.key);
+        return;
+      }
       if (machine.leavingSince !== undefined && local.shard === "none")
         move(machine, local, hold, facts, now);
       if (hold.phase === "waiting") openWhatWasGranted(machine, local, hold, now);
@@ -31,10 +36,13 @@ export function reconcileHold(
       return;
     case "live":
       forgiveWhenOld(machine, local, hold, now);
-      move(machine, local, hold, facts, now);
+      if (!machine.isListed(local)) giveUp(machine, local, hold, now);
+      else move(machine, local, hold, facts, now);
       return;
     case "draining":
-      if (!hold.busy) drainedMove(machine, local, hold, facts, now);
+      if (hold.busy) return;
+      if (hold.to) drainedMove(machine, local, hold, facts, now);
+      else drainedRelease(machine, local, hold, now);
       return;
     case "moving":
       return;
@@ -100,6 +108,24 @@ function move(machine: HostMachine, local: Local, hold: Hold, facts: ReplicaFact
     machine.phase(hold, "releasing", now);
     machine.touch(local.key);
   }
+}
+
+/** The service no longer has the shard: finish what is in flight, then release. */
+function giveUp(machine: HostMachine, local: Local, hold: Hold, now: number): void {
+  machine.phase(hold, "draining", now);
+  hold.to = undefined;
+  machine.decide("draining", local, hold.epoch, "the service no longer has this shard");
+  hold.busy = machine.rules.drainWait && local.shard === "open";
+  if (hold.busy) machine.emit({ kind: "drain", replica: local.key });
+  machine.touch(local.key);
+}
+
+/** Nothing is in flight any more. If the shard came back meanwhile, nothing was sent and we serve on. */
+function drainedRelease(machine: HostMachine, local: Local, hold: Hold, now: number): void {
+  const listed = machine.isListed(local);
+  machine.phase(hold, listed ? "live" : "releasing", now);
+  if (listed) machine.emit({ kind: "live", replica: local.key });
+  machine.touch(local.key);
 }
 
 /** How long a leaving holder waits for somebody to contend at all. */

@@ -356,6 +356,12 @@ export class HostMachine {
     return facts ? targetLine(facts) : planned;
   }
 
+  /** Does the service still have this replica? While no plan is known, yes. */
+  isListed(local: Local): boolean {
+    const plan = this.#plans.get(local.id.service);
+    return plan === undefined || plan.lines.has(local.key);
+  }
+
   /** Is it the plan's word that grants and moves this replica? Otherwise auctions or claims do. */
   followsPlan(local: Local): boolean {
     return isPlanned(this.#services.get(local.id.service));

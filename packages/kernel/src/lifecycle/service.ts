@@ -53,6 +53,8 @@ export interface ShardRequest {
   readonly epoch: Epoch;
   readonly signal: AbortSignalLike;
   readonly timeoutMs: number;
+  /** The caller's trace (W3C traceparent), to pass on with calls that this one makes. */
+  readonly trace?: string | undefined;
 }
 
 export interface ShardStats {

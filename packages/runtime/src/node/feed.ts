@@ -16,6 +16,7 @@ import {
   type View,
 } from "@keelson/kernel";
 import type { Auctions } from "../auction/auctions.ts";
+import type { CatalogueHead } from "../catalogue/catalogue.ts";
 import type { Manager } from "../manager/manager.ts";
 import type { Eras } from "./eras.ts";
 import type { Views } from "./views.ts";
@@ -104,6 +105,9 @@ function feedOne(fed: Fed, { kind, rest, known, change }: ReadChange, now: numbe
       return;
     case "auction":
       auctions.feed(rest, known);
+      return;
+    case "catalogue":
+      if (rest.endsWith("/head")) views.setHead(serviceOf(rest), known?.value as CatalogueHead | undefined);
       return;
     default:
       return;

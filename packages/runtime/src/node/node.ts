@@ -22,11 +22,13 @@ import {
   type ImageChange,
   type NodeReply,
   type NodeRequest,
+  type NodeStream,
   type ReplicaKey,
   type Terms,
   type Timer,
 } from "@keelson/kernel";
 import { Auctions } from "../auction/auctions.ts";
+import { Catalogue } from "../catalogue/catalogue.ts";
 import { Committer } from "../commits/committer.ts";
 import { KeelsonError } from "../errors.ts";
 import { Host } from "../host/host.ts";
@@ -199,6 +201,7 @@ export class KeelsonNode {
       manager: this.#manager,
       auctions: this.#auctions,
     };
+    for (const service of services.values()) service.attach?.(this);
   }
 
   /** Joins the fleet. Resolves once the node is a member; rejects when it never can be, and says why. */
@@ -246,6 +249,11 @@ export class KeelsonNode {
   handle(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeReply> {
     if (this.#state === "stopped") return Promise.resolve({ kind: "not-owner" });
     return this.#requests.handle(request, signal);
+  }
+
+  /** A request with many answers. */
+  stream(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeStream> {
+    return this.#requests.stream(request, signal);
   }
 
   /** Would a request for this replica be admitted right now? */
@@ -301,6 +309,11 @@ export class KeelsonNode {
   /** The auctions or claims of its services, for their counters. */
   get auctions(): Auctions {
     return this.#auctions;
+  }
+
+  /** What a service with a list of shards of its own keeps in the store. */
+  catalogue(service: string): Catalogue {
+    return new Catalogue(service, { keys: this.keys, mirror: this.mirror, committer: this.#committer });
   }
 
   get inflight(): number {

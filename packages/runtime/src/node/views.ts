@@ -7,10 +7,12 @@ import {
   type OpenEra,
   type Plan,
   type Rules,
+  type ServiceParameters,
   type Terms,
   type View,
   type ViewEntry,
 } from "@keelson/kernel";
+import type { CatalogueHead } from "../catalogue/catalogue.ts";
 import type { Committer } from "../commits/committer.ts";
 import type { ServiceDefinition } from "../service/service.ts";
 
@@ -29,7 +31,7 @@ export interface ViewPorts {
 
 interface ServiceViews {
   readonly definition: ServiceDefinition;
-  readonly machine: ViewMachine;
+  machine: ViewMachine;
   current: ViewEntry | undefined;
   wakeAt: number;
   busy: boolean;
@@ -46,18 +48,9 @@ export class Views {
   constructor(services: Iterable<ServiceDefinition>, ports: ViewPorts) {
     this.#ports = ports;
     for (const definition of services) {
-      const stabilisationMs = definition.stabilisationMs ?? 0;
-      const declaration = {
-        service: definition.name,
-        parameters: definition.parameters,
-        algorithm: definition.placement.algorithm,
-        stabilisationMs,
-        stabilisationMaxMs: 3 * stabilisationMs,
-      };
-      const { node, keys, terms, rules } = ports;
       this.#services.set(definition.name, {
         definition,
-        machine: new ViewMachine({ node, keys, terms, rules, declaration }),
+        machine: this.#machine(definition, definition.parameters),
         current: undefined,
         wakeAt: -Infinity,
         busy: false,
@@ -96,6 +89,22 @@ export class Views {
         `the view of ${service} needs placement ${view.algorithm}, this node knows ${placement.algorithm}: upgrade it`,
       );
     }
+  }
+
+  /** The service's own list of shards changed: declare it anew. It stands only where its number is higher than the view's. */
+  setHead(service: string, head: CatalogueHead | undefined): void {
+    const state = this.#services.get(service);
+    if (!state?.definition.catalogued) return;
+    const { parameters } = state.definition;
+    const shardIds = [...(parameters.shardIds ?? []), ...(head?.shardIds ?? [])];
+    state.machine = this.#machine(state.definition, {
+      ...parameters,
+      revision: (parameters.revision ?? 0) + (head?.n ?? 0),
+      shards: shardIds.length,
+      shardIds,
+      replicas: head?.replicas ?? parameters.replicas,
+    });
+    state.wakeAt = -Infinity;
   }
 
   /** A replica of the service got or lost its holder. */
@@ -145,6 +154,19 @@ export class Views {
         changed();
       },
     );
+  }
+
+  #machine(definition: ServiceDefinition, parameters: ServiceParameters): ViewMachine {
+    const { node, keys, terms, rules } = this.#ports;
+    const stabilisationMs = definition.stabilisationMs ?? 0;
+    const declaration = {
+      service: definition.name,
+      parameters,
+      algorithm: definition.placement.algorithm,
+      stabilisationMs,
+      stabilisationMaxMs: 3 * stabilisationMs,
+    };
+    return new ViewMachine({ node, keys, terms, rules, declaration });
   }
 
   #look(): void {

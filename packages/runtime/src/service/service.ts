@@ -7,6 +7,7 @@ import {
   type ShardMemory,
 } from "@keelson/kernel";
 import { KeelsonError } from "../errors.ts";
+import type { KeelsonNode } from "../node/node.ts";
 
 /** One kind of data plane, as a node runs it: its shards, where they go, and how one is opened. */
 export interface ServiceDefinition extends ShardHandler {
@@ -17,6 +18,10 @@ export interface ServiceDefinition extends ShardHandler {
   readonly stabilisationMs?: number;
   /** What a node of this service has room for. Auctions need it: free memory is what nodes bid. */
   readonly memory?: ShardMemory;
+  /** Its shards are those of its catalogue's head, besides those declared here; nodes follow the head as it changes. */
+  readonly catalogued?: boolean;
+  /** Called once, when the node is made: what a service needs of its node for more than one shard at a time. */
+  attach?(node: KeelsonNode): void;
 }
 
 /** Checks a declaration and returns it. The front door for the user's own service. */

@@ -203,7 +203,7 @@ class Parser {
     return word === "file" ? "filename" : word;
   }
 
-  #word<T extends string>(token: Token, words: readonly T[]): T {
+  #word<const T extends string>(token: Token, words: readonly T[]): T {
     const found = words.find((word) => word === token.text);
     if (found !== undefined) return found;
     const given = JSON.stringify(token.text.slice(0, 40));

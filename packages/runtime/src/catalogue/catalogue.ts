@@ -1,0 +1,92 @@
+/**
+ * What a service that makes its own list of shards keeps in the store: the list (`head`), and whatever it wants to say of each. Read from this node's copy
+ * of the store; written in guarded commits. The nodes of the service follow the head by themselves: a shard that is added is a lot or
+ * a line of the next view, one that is taken off is released by its holder.
+ */
+import type { Commit, CommitReport, Epoch, Guard, Keys, Known, Override, Write } from "@keelson/kernel";
+import type { Committer } from "../commits/committer.ts";
+import type { Mirror } from "../mirror/mirror.ts";
+
+/** `catalogue/<service>/head`. `n` must rise with every change: it is the revision of the view's parameters. */
+export interface CatalogueHead {
+  readonly v: 1;
+  readonly n: number;
+  /** Besides those that the service declares itself. */
+  readonly shardIds: readonly string[];
+  /** Of each shard; as the service declares, when left out. */
+  readonly replicas?: number;
+}
+
+export interface CatalogueChange {
+  /** The revision of each record that the change rests on; 0 when it rests on its absence. */
+  readonly guards: readonly { readonly about: string; readonly revision: number }[];
+  /** Undefined deletes. */
+  readonly writes: readonly { readonly about: string; readonly value: unknown }[];
+  /** The change is made by the holder of this replica, and is refused once it no longer is. */
+  readonly holder?: { readonly replica: string; readonly epoch: Epoch };
+  /** What operators say of a shard at auctions; undefined takes it back. */
+  readonly overrides?: readonly { readonly shard: string; readonly value: Override | undefined }[];
+}
+
+export class Catalogue {
+  readonly service: string;
+  readonly #keys: Keys;
+  readonly #mirror: Mirror;
+  readonly #committer: Committer;
+  readonly #prefix: string;
+
+  constructor(service: string, ports: { keys: Keys; mirror: Mirror; committer: Committer }) {
+    this.service = service;
+    this.#keys = ports.keys;
+    this.#mirror = ports.mirror;
+    this.#committer = ports.committer;
+    this.#prefix = ports.keys.catalogue(service, "");
+  }
+
+  get head(): Known<CatalogueHead> | undefined {
+    return this.get<CatalogueHead>("head");
+  }
+
+  get<T>(about: string): Known<T> | undefined {
+    const entry = this.#mirror.image.get(this.#keys.catalogue(this.service, about));
+    return entry && { value: JSON.parse(entry.value) as T, revision: entry.revision };
+  }
+
+  /** Every record, in no order, that changed from now on, and all that there are at first. Returns how to end it. */
+  follow(changed: (about: string, known: Known<unknown> | undefined) => void): () => void {
+    return this.#mirror.subscribe({
+      listed: () => undefined,
+      changed: (changes) => {
+        for (const { key, entry } of changes) {
+          if (!key.startsWith(this.#prefix)) continue;
+          const known = entry && { value: JSON.parse(entry.value) as unknown, revision: entry.revision };
+          changed(key.slice(this.#prefix.length), known);
+        }
+      },
+    });
+  }
+
+  /** Resolves with what became of it; what it wrote is in the copy by then. */
+  commit(change: CatalogueChange): Promise<CommitReport> {
+    const keys = this.#keys;
+    const guards: Guard[] = change.guards.map(({ about, revision }) => ({
+      key: keys.catalogue(this.service, about),
+      revision,
+    }));
+    if (change.holder)
+      guards.push({ key: keys.tenure(change.holder.replica), revision: change.holder.epoch.revision });
+    const writes: Write[] = change.writes.map(({ about, value }) =>
+      write(keys.catalogue(this.service, about), value),
+    );
+    for (const { shard, value } of change.overrides ?? [])
+      writes.push(write(keys.auction(this.service, "override", shard), value));
+    const commit: Commit = { guards, writes };
+    return new Promise((resolve) => {
+      this.#committer.alone(commit, (report) => resolve(report));
+    });
+  }
+}
+
+function write(key: string, value: unknown): Write {
+  return value === undefined ? { kind: "delete", key } : { kind: "put", key, value: JSON.stringify(value) };
+}
