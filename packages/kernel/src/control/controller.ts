@@ -16,8 +16,8 @@ export interface Proposal {
 }
 
 /**
- * One concern that the elected manager looks after for the whole fleet. Pure: it reads the copy and proposes guarded commits; called again
- * after every change (debounced) and every period, it must propose nothing when nothing is amiss.
+ * One concern that the elected manager looks after for the whole fleet. It reads the copy and proposes guarded commits, and touches nothing else; called again
+ * after every change (debounced) and every period, it must propose nothing when nothing is amiss. What it remembers it must be able to do without.
  */
 export interface Controller {
   readonly name: string;
@@ -26,4 +26,10 @@ export interface Controller {
   readonly debounceMs: number;
   readonly periodMs: number;
   reconcile(input: ControllerInput): readonly Proposal[];
+  /** Called instead on nodes that are not the manager, for what a controller has to have seen when its node is elected. Must be cheap. */
+  observe?(input: ControllerInput): void;
+  /** A proposal of its own did not become true, or perhaps not: it will be called again soon. */
+  refused?(): void;
+  /** By the same clock as `now`: when to be called although nothing has happened. */
+  wakeAt?(): number;
 }

@@ -56,7 +56,8 @@ export type KeyKind =
   | "trouble"
   | "auction"
   | "operator"
-  | "catalogue";
+  | "catalogue"
+  | "balance";
 
 /** What lies under `auction/<service>/`. The table is in docs/design/auctions.md. */
 export type AuctionPart =

@@ -1,4 +1,5 @@
 import type { ServiceParameters } from "../../membership/view.ts";
+import { SMOOTHING_DEFAULTS } from "./smooth.ts";
 
 /**
  * How far from even is still good, and how much may move at a time. These are also the options of `balanced/1`, as they stand in a view's
@@ -57,20 +58,79 @@ export function limitsProblem(limits: BalancedLimits): string | undefined {
   return undefined;
 }
 
+/** When the manager of a balanced service acts. These, too, are options of `balanced/1` in a view's `parameters.placement`. */
+export interface BalanceTerms {
+  /** Moves that only serve balance wait until no member has come or gone for this long. */
+  readonly calmMs: number;
+  /** And until this long after the last of them began: the churn budget is for so long. */
+  readonly roundMs: number;
+  /** How often a node measures its shards. */
+  readonly measureMs: number;
+  /** A load that changed for good counts by half after this long. */
+  readonly halfLifeMs: number;
+  /** Changes of a load by less than this share change no plan. */
+  readonly hysteresisShare: number;
+  /** A rolling restart has ended when no node came back for this long. */
+  readonly restartQuietMs: number;
+}
+
+/**
+ * A node that is restarted is back within ten seconds, and what it would have been given meanwhile would be moved twice; two minutes between two nodes of a rolling
+ * restart leave time to build what was moved. Smoothing: see smooth.ts.
+ */
+export const BALANCE_TERMS: BalanceTerms = {
+  calmMs: 10_000,
+  roundMs: 5_000,
+  measureMs: 10_000,
+  ...SMOOTHING_DEFAULTS,
+  restartQuietMs: 120_000,
+};
+
+const times: readonly (keyof BalanceTerms)[] = [
+  "calmMs",
+  "roundMs",
+  "measureMs",
+  "halfLifeMs",
+  "restartQuietMs",
+];
+const timeMsMax = 86_400_000;
+
+function termsProblem(terms: BalanceTerms): string | undefined {
+  for (const name of times)
+    if (!(terms[name] >= 1 && terms[name] <= timeMsMax))
+      return `placement option ${name} is ${terms[name]}: make it a number from 1 to ${timeMsMax}`;
+  if (!(terms.hysteresisShare >= 0 && terms.hysteresisShare <= 1))
+    return `placement option hysteresisShare is ${terms.hysteresisShare}: make it a number from 0 to 1`;
+  return undefined;
+}
+
 /** Undefined when a service may declare these placement options; otherwise what is wrong, as one sentence that says what to do. */
 export function balancedProblem(placement: ServiceParameters["placement"]): string | undefined {
+  const known = { ...BALANCED_DEFAULTS, ...BALANCE_TERMS };
   for (const [name, value] of Object.entries(placement)) {
-    if (!Object.hasOwn(BALANCED_DEFAULTS, name))
-      return `placement option ${JSON.stringify(name)} is not one of balanced/1: it knows ${Object.keys(BALANCED_DEFAULTS).join(", ")}`;
+    if (!Object.hasOwn(known, name))
+      return `placement option ${JSON.stringify(name)} is not one of balanced/1: it knows ${Object.keys(known).join(", ")}`;
     if (typeof value !== "number")
       return `placement option ${name} is ${JSON.stringify(value)}: make it a number`;
   }
-  return limitsProblem({ ...BALANCED_DEFAULTS, ...placement });
+  return (
+    limitsProblem({ ...BALANCED_DEFAULTS, ...placement }) ?? termsProblem({ ...BALANCE_TERMS, ...placement })
+  );
 }
 
 /** The limits of a view, with defaults for those it does not name. Throws on options that {@link balancedProblem} refuses. */
 export function balancedLimits(placement: ServiceParameters["placement"]): BalancedLimits {
+  return chosen(BALANCED_DEFAULTS, placement);
+}
+
+/** The terms of a view, likewise. */
+export function balanceTerms(placement: ServiceParameters["placement"]): BalanceTerms {
+  return chosen(BALANCE_TERMS, placement);
+}
+
+function chosen<T extends object>(defaults: T, placement: ServiceParameters["placement"]): T {
   const problem = balancedProblem(placement);
   if (problem !== undefined) throw new RangeError(problem);
-  return { ...BALANCED_DEFAULTS, ...placement };
+  const own = Object.entries(placement).filter(([name]) => Object.hasOwn(defaults, name));
+  return { ...defaults, ...Object.fromEntries(own) };
 }

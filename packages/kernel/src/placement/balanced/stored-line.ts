@@ -13,6 +13,11 @@ export class StoredLine implements PlanLine {
     this.#stored = stored;
   }
 
+  /** The manager has not decided since the target went, or has not decided at all. */
+  get interim(): boolean {
+    return this.#stored?.to === undefined || this.#stored.to !== this.candidates[0];
+  }
+
   get reason(): string {
     const stored = this.#stored;
     if (this.candidates.length === 0) return "no member of the view can hold it: start a node";
@@ -33,7 +38,7 @@ function reasonOf({ why, from }: ChunkLine): string {
     case "new":
       return "placed when nobody held it";
     case "lost":
-      return "its node was lost";
+      return "its node was lost or left";
     case "draining":
       return `its node was draining${came}`;
     case "pinned":
