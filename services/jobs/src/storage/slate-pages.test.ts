@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Pages } from "./pages.ts";
+import { SlatePages } from "./slate-pages.ts";
+
+let folder: string;
+const opened: Pages[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "keelson-pages-"));
+});
+afterEach(async () => {
+  await Promise.allSettled(opened.splice(0).map((each) => each.close()));
+  await rm(folder, { recursive: true });
+});
+
+async function open(name = "shard-0"): Promise<Pages> {
+  const pages = await SlatePages.open({ place: { kind: "folder", folder }, name });
+  opened.push(pages);
+  return pages;
+}
+
+const page = (key: string, text = key) => ({ key, value: Buffer.from(text) });
+
+async function texts(
+  pages: Pages,
+  prefix: string,
+  options: { after?: string; limit: number },
+): Promise<string[]> {
+  const found = await pages.scan(prefix, options);
+  return found.map(({ key, value }) => `${key}=${Buffer.from(value).toString()}`);
+}
+
+test("keeps what was written, for whoever opens it next", async () => {
+  const first = await open();
+  await first.write({ put: [page("a/1"), page("a/2"), page("b/1", "x".repeat(100_000))], delete: [] });
+  await first.write({ put: [page("a/2", "new")], delete: ["a/1"] });
+  await first.close();
+  const second = await open();
+  expect(await second.get("a/1")).toBeUndefined();
+  expect(Buffer.from((await second.get("a/2"))!).toString()).toBe("new");
+  expect((await second.get("b/1"))!.length).toBe(100_000);
+});
+
+test("lists by prefix, in order, in pages", async () => {
+  const pages = await open();
+  await pages.write({ put: ["a", "a/1", "a/10", "a/2", "a0", "b/1"].map((key) => page(key)), delete: [] });
+  expect(await texts(pages, "a/", { limit: 10 })).toEqual(["a/1=a/1", "a/10=a/10", "a/2=a/2"]);
+  expect(await texts(pages, "a/", { limit: 2 })).toEqual(["a/1=a/1", "a/10=a/10"]);
+  expect(await texts(pages, "a/", { limit: 2, after: "a/10" })).toEqual(["a/2=a/2"]);
+  expect(await texts(pages, "", { limit: 10, after: "a/2" })).toEqual(["a0=a0", "b/1=b/1"]);
+  expect(await texts(pages, "c", { limit: 10 })).toEqual([]);
+});
+
+test("refuses the writes of whoever had it open before, and keeps none of them", async () => {
+  const former = await open();
+  await former.write({ put: [page("k", "former")], delete: [] });
+  const latter = await open();
+  expect(Buffer.from((await latter.get("k"))!).toString()).toBe("former");
+  await expect(former.write({ put: [page("k", "late"), page("l", "late")], delete: [] })).rejects.toThrow(
+    /./,
+  );
+  await latter.write({ put: [page("k", "latter")], delete: [] });
+  await latter.close();
+  const last = await open();
+  expect(await texts(last, "", { limit: 10 })).toEqual(["k=latter"]);
+});
+
+test("shards of one folder know nothing of each other", async () => {
+  const [a, b] = [await open("a"), await open("b")];
+  await a.write({ put: [page("k", "a")], delete: [] });
+  await b.write({ put: [page("k", "b")], delete: [] });
+  expect(Buffer.from((await a.get("k"))!).toString()).toBe("a");
+});
+
+test("a large batch is one step", async () => {
+  const pages = await open();
+  const put = Array.from({ length: 100 }, (_, index) =>
+    page(`run/${String(index).padStart(3, "0")}`, "y".repeat(65_536)),
+  );
+  await pages.write({ put, delete: [] });
+  expect(await texts(pages, "run/", { limit: 1_000 })).toHaveLength(100);
+});
