@@ -17,3 +17,4 @@ export * from "./router/router-error.ts";
 export * from "./router/scatter.ts";
 export * from "./plugin/index.ts";
 export * from "./service/kernel-behaviour.ts";
+export * from "./admin/index.ts";
