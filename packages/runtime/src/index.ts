@@ -18,3 +18,7 @@ export * from "./router/scatter.ts";
 export * from "./plugin/index.ts";
 export * from "./service/kernel-behaviour.ts";
 export * from "./admin/index.ts";
+export { CopyFollower, type CopyFollowerOptions } from "./copy/copy-follower.ts";
+export * from "./copy/fleet-copy.ts";
+export { serveCopy } from "./copy/serve-copy.ts";
+export { Hedge, HEDGE, type HedgeTerms } from "./router/hedge.ts";

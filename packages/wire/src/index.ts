@@ -9,5 +9,5 @@ export type { OutgoingStream } from "./server/outgoing-stream.ts";
 export { WireClient, type CallOptions, type StreamOptions, type WireClientOptions } from "./client/client.ts";
 export type { StreamHandle, StreamSink } from "./client/incoming-stream.ts";
 export { WirePool, type WirePoolOptions } from "./client/pool.ts";
-export { serveNode } from "./node/serve-node.ts";
+export { serveNode, serveNodeStreams } from "./node/serve-node.ts";
 export { WireTransport } from "./node/transport.ts";

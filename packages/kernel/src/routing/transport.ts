@@ -1,9 +1,23 @@
 import type { Epoch } from "../identity/epoch.ts";
+import type { AbortSignalLike } from "../lifecycle/service.ts";
 
 /** How a request reaches the node that should hold its shard. `wire` carries it over TCP, the simulator over virtual links. */
 export interface Transport {
   /** Rejects with TransportError; a reply of whatever kind resolves. */
   call(address: string, request: NodeRequest, options: TransportOptions): Promise<NodeReply>;
+  /** Asks for many answers. Resolves once the node has taken the request or refused it; the same rejections as `call`. */
+  stream?(address: string, request: NodeRequest, options: StreamTransportOptions): Promise<NodeStream>;
+}
+
+/** How a node took a request for a stream. `items` are there only when the reply is `ok`; reading them may throw TransportError or the shard's failure. */
+export interface NodeStream {
+  readonly reply: NodeReply;
+  readonly items: AsyncIterable<unknown>;
+}
+
+export interface StreamTransportOptions extends TransportOptions {
+  /** The caller no longer reads. */
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 export interface TransportOptions {

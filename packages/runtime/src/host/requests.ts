@@ -11,16 +11,33 @@ import {
   type Local,
   type NodeReply,
   type NodeRequest,
+  type NodeStream,
   type ReplicaKey,
+  type ShardRequest,
   quarantineReason,
 } from "@keelson/kernel";
 import type { Host } from "./host.ts";
+import { ShardStream } from "./shard-stream.ts";
 import { EitherSignal } from "./slot.ts";
 
 /** Requests a node works on at once, over all its shards. */
 const INFLIGHT_MAX = 20_000;
 /** Requests one shard works on at once. */
 const SHARD_INFLIGHT_MAX = 4_096;
+/** Streams that one shard keeps open at once. */
+const SHARD_STREAMS_MAX = 4_096;
+
+/** What comes with a refusal. */
+const NO_ITEMS: AsyncIterable<never> = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
+};
+
+/** A request that was let in: under which epoch, and how long its caller waits. */
+interface Admitted {
+  readonly local: Local;
+  readonly epoch: Epoch;
+  readonly leftMs: number;
+}
 
 /**
  * The way of a request through a node: admitted only while the replica is live and its session's deadline lies ahead, and checked again just before
@@ -54,13 +71,43 @@ export class Requests {
   }
 
   async handle(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeReply> {
+    const admitted = await this.#admit(request);
+    return "kind" in admitted ? admitted : this.#serve(request, admitted, signal);
+  }
+
+  /** A request with many answers. It is admitted like any other, but nobody waits for it: when the tenure ends, it ends with MOVED. */
+  async stream(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeStream> {
+    const admitted = await this.#admit(request);
+    if ("kind" in admitted) return { reply: admitted, items: NO_ITEMS };
+    const { local, epoch, leftMs } = admitted;
+    const slot = this.#host.slot(local.key);
+    const { shard, running } = slot;
+    if (!shard?.stream) {
+      const message = `service ${request.service} answers ${request.method} once, not with a stream`;
+      return { reply: { kind: "error", code: "BAD_REQUEST", message }, items: NO_ITEMS };
+    }
+    if (slot.streams >= SHARD_STREAMS_MAX) {
+      const reason = `${slot.streams} streams are open on ${local.key}`;
+      return { reply: { kind: "overloaded", reason }, items: NO_ITEMS };
+    }
+    const hold = local.hold!;
+    const either = signal ? new EitherSignal(signal, running) : running;
+    const items = shard.stream(shardRequest(request, epoch, either, leftMs));
+    return {
+      reply: { kind: "ok", epoch, body: null },
+      items: new ShardStream(items, slot, either, () => this.#mayAnswer(local, hold)),
+    };
+  }
+
+  /** Lets the request in, once it may be; otherwise says why not. */
+  async #admit(request: NodeRequest): Promise<Admitted | NodeReply> {
     const key = replicaKey(request.service, request.shard, request.replica);
     const deadline = this.#clock.now() + request.timeoutMs;
     for (;;) {
       const local = this.#machine.local(key);
       const now = this.#clock.now();
       const epoch = local?.hold && this.#admission(local, local.hold, request.mode, now);
-      if (epoch) return this.#serve(request, local, epoch, deadline - now, signal);
+      if (epoch) return { local, epoch, leftMs: deadline - now };
       if (!local || !this.#worthParking(local, request.mode))
         return this.#refuse(key, local, request.mode, now);
       const slot = this.#host.slot(key);
@@ -78,9 +125,7 @@ export class Requests {
 
   async #serve(
     request: NodeRequest,
-    local: Local,
-    epoch: Epoch,
-    leftMs: number,
+    { local, epoch, leftMs }: Admitted,
     signal: AbortSignalLike | undefined,
   ): Promise<NodeReply> {
     const slot = this.#host.slot(local.key);
@@ -96,14 +141,8 @@ export class Requests {
     this.#inflight++;
     slot.enter();
     try {
-      const body = await shard.handle({
-        method: request.method,
-        mode: request.mode,
-        body: request.body,
-        epoch,
-        signal: signal ? new EitherSignal(signal, slot.running) : slot.running,
-        timeoutMs: leftMs,
-      });
+      const either = signal ? new EitherSignal(signal, slot.running) : slot.running;
+      const body = await shard.handle(shardRequest(request, epoch, either, leftMs));
       return this.#mayAnswer(local, hold) ? { kind: "ok", epoch, body } : unsure(request);
     } catch (error) {
       if (error instanceof StaleEpochError) return { kind: "not-owner" };
@@ -185,6 +224,15 @@ export class Requests {
       ? { node: tenure.node, address: tenure.address }
       : undefined;
   }
+}
+
+function shardRequest(
+  { method, mode, body, trace }: NodeRequest,
+  epoch: Epoch,
+  signal: AbortSignalLike,
+  timeoutMs: number,
+): ShardRequest {
+  return { method, mode, body, epoch, signal, timeoutMs, trace };
 }
 
 /** The tenure ended while the request ran. A read may go elsewhere; a write may have been carried out. */

@@ -10,6 +10,8 @@ export class Slot {
   /** Aborts what a closed shard left under way. */
   running = new Ending();
   inflight = 0;
+  /** Streams that are being read; a drain does not wait for them. */
+  streams = 0;
   /** Called when `inflight` reaches zero. */
   idle: (() => void) | undefined;
   readonly parking = new Parking();

@@ -253,6 +253,8 @@ export class KeelsonNode {
 
   /** A request with many answers. */
   stream(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeStream> {
+    if (this.#state === "stopped")
+      return Promise.resolve({ reply: { kind: "not-owner" }, items: (async function* none() {})() });
     return this.#requests.stream(request, signal);
   }
 

@@ -7,10 +7,12 @@ import {
   backoffMs,
   isFresh,
   judge,
+  type AbortSignalLike,
   type Clock,
   type Epoch,
   type NodeReply,
   type NodeRequest,
+  type NodeStream,
   type Random,
   type Route,
   type RouteTable,
@@ -52,6 +54,14 @@ export interface RouterCounts {
   failures: number;
 }
 
+/** An open stream: who answers, under which epoch, and the items. Reading them may throw TransportError or the shard's failure. */
+export interface RouterStream extends RouterAnswer {
+  readonly items: AsyncIterable<unknown>;
+}
+
+/** Sends one try. */
+type Send = (address: string, message: NodeRequest) => Promise<NodeReply>;
+
 /** Where a try goes: a route of the table, or a hint. */
 type Target = Pick<Route, "node" | "address" | "replica" | "session">;
 
@@ -91,11 +101,28 @@ export class Router {
 
   /** Rejects with RouterError, and with whatever the transport throws that is no TransportError: that is a bug. */
   async call(request: RouterRequest): Promise<RouterAnswer> {
+    // The message knows its own timeout, so it serves as the options too.
+    const send: Send = (address, message) => this.#transport.call(address, message, message);
+    return this.#bring(request, request.mode === "read" || request.idempotent === true, send);
+  }
+
+  /** Opens a stream. Opening it is tried again like a read; once it is open, its end is the caller's affair. */
+  async stream(request: RouterRequest, signal?: AbortSignalLike): Promise<RouterStream> {
+    const transport = this.#transport;
+    if (!transport.stream) throw new Error("this transport has no streams");
+    let opened: NodeStream | undefined;
+    const answer = await this.#bring(request, true, async (address, message) => {
+      opened = await transport.stream!(address, message, { timeoutMs: message.timeoutMs, signal });
+      return opened.reply;
+    });
+    return { ...answer, items: opened!.items };
+  }
+
+  async #bring(request: RouterRequest, repeatable: boolean, send: Send): Promise<RouterAnswer> {
     const { service, shard, mode } = request;
     let now = this.clock.now();
     const deadline = now + request.timeoutMs;
     const epochs = this.#epochs.of(service, shard);
-    const repeatable = mode === "read" || request.idempotent === true;
     this.counts.calls++;
     this.#budget.deposit();
     let journey: Journey | undefined;
@@ -117,8 +144,7 @@ export class Router {
       this.#breakers.sent(target.session, now);
       let outcome: NodeReply | TransportError;
       try {
-        // The message knows its own timeout, so it serves as the options too.
-        outcome = await this.#transport.call(target.address, message, message);
+        outcome = await send(target.address, message);
         this.#breakers.succeeded(target.session);
       } catch (error) {
         if (!(error instanceof TransportError)) throw error;

@@ -6,9 +6,11 @@ import {
   type EraSource,
   type NodeReply,
   type NodeRequest,
+  type NodeStream,
   type Random,
   type ReplicaKey,
   type Store,
+  type StreamTransportOptions,
   type Terms,
   type Transport,
 } from "@keelson/kernel";
@@ -170,6 +172,13 @@ export class TestFleet implements Transport {
     const node = this.nodes.get(address);
     return node
       ? node.handle(request)
+      : Promise.reject(new TransportError("UNREACHABLE", `no node ${address}`));
+  }
+
+  stream(address: string, request: NodeRequest, options: StreamTransportOptions): Promise<NodeStream> {
+    const node = this.nodes.get(address);
+    return node
+      ? node.stream(request, options.signal)
       : Promise.reject(new TransportError("UNREACHABLE", `no node ${address}`));
   }
 

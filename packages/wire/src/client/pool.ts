@@ -1,4 +1,4 @@
-import { TransportError, type Timer } from "@keelson/kernel";
+import { TransportError, type Clock, type Timer } from "@keelson/kernel";
 import { WireClient, type CallOptions, type StreamOptions, type WireClientOptions } from "./client.ts";
 import type { StreamHandle, StreamSink } from "./incoming-stream.ts";
 
@@ -34,6 +34,10 @@ export class WirePool {
 
   get size(): number {
     return this.#entries.size;
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
   }
 
   /** As WireClient.call. An address that cannot be read, and a full pool, are UNREACHABLE: nothing was sent. */

@@ -10,6 +10,8 @@ import { WireFailure } from "../errors.ts";
  *        · ["quarantined", reason] · ["error", code, message]
  */
 export const REQUEST_METHOD = "request";
+/** The same request, answered by a stream: a reply first, then the shard's items. */
+export const STREAM_METHOD = "request-stream";
 
 const NAME_CHARS_MAX = 256;
 const TEXT_CHARS_MAX = 4_096;
