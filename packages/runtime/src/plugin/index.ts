@@ -5,6 +5,7 @@ export * from "./grpc.ts";
 export * from "./http-answer.ts";
 export * from "./metrics.ts";
 export * from "./node-context.ts";
+export * from "./node-services.ts";
 export * from "./plugin.ts";
 export * from "./principal.ts";
 export * from "./route.ts";
