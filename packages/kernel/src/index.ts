@@ -56,6 +56,7 @@ export * from "./placement/balanced/plan-chunk.ts";
 export * from "./placement/balanced/plan-store.ts";
 export * from "./placement/balanced/stored-plan.ts";
 export * from "./placement/balanced/placement.ts";
+export * from "./placement/named.ts";
 export * from "./placement/balanced/load-report.ts";
 export * from "./placement/balanced/explain-plan.ts";
 export * from "./placement/balanced/explain-text.ts";

@@ -6,6 +6,7 @@ export * from "./commits/committer.ts";
 export * from "./catalogue/catalogue.ts";
 export * from "./service/service.ts";
 export * from "./service/abort-signal.ts";
+export * from "./manager/planning.ts";
 export * from "./node/node.ts";
 export * from "./node/options.ts";
 export * from "./node/server-time-eras.ts";

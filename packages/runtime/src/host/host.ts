@@ -9,6 +9,7 @@ import {
   type Prepared,
   type ReplicaKey,
   type Shard,
+  type ShardStats,
 } from "@keelson/kernel";
 import type { Committer } from "../commits/committer.ts";
 import type { ServiceDefinition } from "../service/service.ts";
@@ -65,6 +66,20 @@ export class Host {
   step(): void {
     if (this.#abandoned) return;
     for (const action of this.machine.step(this.#ports.clock.now())) this.#act(action);
+  }
+
+  /** What the live shards of a service say of themselves. */
+  *stats(service: string): Iterable<readonly [ReplicaKey, ShardStats]> {
+    for (const { key, id, hold } of this.machine.locals()) {
+      if (id.service !== service || hold?.phase !== "live") continue;
+      const { shard } = this.slot(key);
+      if (!shard) continue;
+      try {
+        yield [key, shard.stats?.() ?? {}];
+      } catch (error) {
+        this.#complain(key, "asking for its stats", error);
+      }
+    }
   }
 
   /** The process is gone, as far as the fleet is concerned: nothing is reported any more. */

@@ -83,6 +83,11 @@ function feedOne(fed: Fed, { kind, rest, known, change }: ReadChange, now: numbe
     case "view":
       views.setView(rest, known?.value as View | undefined, entry?.revision ?? 0);
       return;
+    case "plan": {
+      const slash = rest.lastIndexOf("/");
+      views.setChunk(rest.slice(0, slash), Number(rest.slice(slash + 1)), entry);
+      return;
+    }
     case "tenure":
       if ((entry === undefined) !== (change.before === undefined))
         views.countHeld(serviceOf(rest), entry ? 1 : -1);

@@ -33,7 +33,9 @@ import { Committer } from "../commits/committer.ts";
 import { KeelsonError } from "../errors.ts";
 import { Host } from "../host/host.ts";
 import { Requests } from "../host/requests.ts";
+import { Balancing } from "../manager/balancing.ts";
 import { Manager } from "../manager/manager.ts";
+import type { Planning } from "../manager/planning.ts";
 import { fleetMirror } from "../mirror/fleet-mirror.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { ServiceDefinition } from "../service/service.ts";
@@ -75,6 +77,7 @@ export class KeelsonNode {
   readonly #requests: Requests;
   readonly #election: Election;
   readonly #manager: Manager;
+  readonly #balancing: Balancing;
   readonly #auctions: Auctions;
   readonly #fed: Fed;
   #timer: Timer | undefined;
@@ -175,14 +178,21 @@ export class KeelsonNode {
     });
     this.#requests = new Requests(this.#host, clock);
     this.#election = new Election(keys, node, random);
+    const common = { clock, keys, mirror, committer, changed };
+    this.#balancing = new Balancing(services, {
+      ...common,
+      node,
+      random,
+      stats: (service) => this.#host.stats(service),
+      input: () => this.#manager.input(),
+      plan: (service) => machine.plan(service),
+      view: (service) => this.#views.view(service),
+      decided: (reason) => this.#decide("manager", reason),
+    });
     this.#manager = new Manager({
-      clock,
-      keys,
-      mirror,
-      committer,
-      changed,
+      ...common,
       election: this.#election,
-      controllers: [...CONTROLLERS, ...(options.controllers ?? [])],
+      controllers: [...CONTROLLERS, ...this.#balancing.controllers, ...(options.controllers ?? [])],
       decided: (reason) => this.#decide("manager", reason),
     });
     this.#auctions = new Auctions(services.values(), {
@@ -296,6 +306,11 @@ export class KeelsonNode {
     );
   }
 
+  /** Plans of a service to look at without following them; undefined when this node does not run the service. */
+  planning(service: string): Planning | undefined {
+    return this.#balancing.planning(service);
+  }
+
   get manages(): boolean {
     return this.#election.elected(this.#sessions.liveness, this.#ports.clock.now()) !== undefined;
   }
@@ -363,6 +378,7 @@ export class KeelsonNode {
     if (!leaving || membership) this.#membership.tick(liveness, membership, open);
     this.#views.tick(open, liveness !== undefined && this.mirror.live);
     this.#manager.tick(liveness, open, leaving);
+    if (open) this.#balancing.tick(liveness);
     machine.setEra(open);
     machine.setSession(liveness);
     this.#host.step();
@@ -383,6 +399,7 @@ export class KeelsonNode {
       this.#membership.wakeAt(),
       this.#views.wakeAt(),
       this.#manager.wakeAt(),
+      this.#balancing.wakeAt(),
       this.#host.machine.wakeAt() ?? Infinity,
       this.#auctions.wakeAt(),
     ]) {

@@ -1,11 +1,14 @@
 import {
   ViewMachine,
+  decodePlanChunk,
   type Clock,
+  type Entry,
   type Keys,
   type Member,
   type MemberEntry,
   type OpenEra,
   type Plan,
+  type PlanChunk,
   type Rules,
   type ServiceParameters,
   type Terms,
@@ -37,7 +40,14 @@ interface ServiceViews {
   busy: boolean;
   held: number;
   told: string | undefined;
+  /** Of a plan that is kept in the store, by number. */
+  readonly chunks: Map<number, PlanChunk>;
+  /** A plan that is kept in the store is put together once for all that has changed. */
+  stale: boolean;
 }
+
+/** Nodes that share a copy of the store share its entries: each is taken apart once. */
+const decoded = new WeakMap<Entry, ReturnType<typeof decodePlanChunk>>();
 
 /** Keeps each service's view in step with the members, and computes the plan from every new view. */
 export class Views {
@@ -56,6 +66,8 @@ export class Views {
         busy: false,
         held: 0,
         told: undefined,
+        chunks: new Map(),
+        stale: false,
       });
     }
   }
@@ -81,6 +93,8 @@ export class Views {
     state.wakeAt = -Infinity;
     if (!view) return;
     const { placement } = state.definition;
+    state.stale = placement.stored === true && view.algorithm === placement.algorithm;
+    if (state.stale) return;
     if (view.algorithm === placement.algorithm) this.#ports.planned(service, placement.plan(view));
     else {
       this.#ports.planned(service, undefined);
@@ -89,6 +103,21 @@ export class Views {
         `the view of ${service} needs placement ${view.algorithm}, this node knows ${placement.algorithm}: upgrade it`,
       );
     }
+  }
+
+  /** A chunk of a plan that is kept in the store came, changed or went. */
+  setChunk(service: string, chunk: number, entry: Entry | undefined): void {
+    const state = this.#services.get(service);
+    if (!state?.definition.placement.stored) return;
+    state.stale = state.current?.view.algorithm === state.definition.placement.algorithm;
+    if (!entry) {
+      state.chunks.delete(chunk);
+      return;
+    }
+    let read = decoded.get(entry);
+    if (!read) decoded.set(entry, (read = decodePlanChunk(entry.value)));
+    if ("problem" in read) this.#ports.decided("refused", `${entry.key}: ${read.problem}`);
+    else state.chunks.set(chunk, read);
   }
 
   /** The service's own list of shards changed: declare it anew. It stands only where its number is higher than the view's. */
@@ -115,6 +144,7 @@ export class Views {
 
   tick(era: OpenEra | undefined, mayPropose: boolean): void {
     const now = this.#ports.clock.now();
+    for (const state of this.#services.values()) if (state.stale) this.#replan(state);
     if (!era || !mayPropose) return;
     for (const state of this.#services.values())
       if (!state.busy && now >= state.wakeAt) this.#decide(state, era, now);
@@ -124,6 +154,13 @@ export class Views {
     let at = Infinity;
     for (const state of this.#services.values()) if (!state.busy) at = Math.min(at, state.wakeAt);
     return at;
+  }
+
+  #replan(state: ServiceViews): void {
+    state.stale = false;
+    const { name, placement } = state.definition;
+    const view = state.current?.view;
+    if (view) this.#ports.planned(name, placement.plan(view, state.chunks.values()));
   }
 
   #decide(state: ServiceViews, era: OpenEra, now: number): void {

@@ -1,7 +1,11 @@
 import {
+  PLACEMENT_NAMES,
   auctionProblem,
+  balancedProblem,
   nameProblem,
+  placementNamed,
   type Placement,
+  type PlacementName,
   type ServiceParameters,
   type ShardHandler,
   type ShardMemory,
@@ -14,6 +18,11 @@ export interface ServiceDefinition extends ShardHandler {
   readonly name: string;
   readonly parameters: ServiceParameters;
   readonly placement: Placement;
+  /** Another placement, computed beside the one that rules and never followed: the node says how they differ. `options` are as in `parameters.placement`. */
+  readonly shadow?: {
+    readonly placement: Placement;
+    readonly options?: ServiceParameters["placement"];
+  };
   /** How long a join waits for others before shards move; losses never wait. */
   readonly stabilisationMs?: number;
   /** What a node of this service has room for. Auctions need it: free memory is what nodes bid. */
@@ -24,11 +33,36 @@ export interface ServiceDefinition extends ShardHandler {
   attach?(node: KeelsonNode): void;
 }
 
-/** Checks a declaration and returns it. The front door for the user's own service. */
-export function defineService(definition: ServiceDefinition): ServiceDefinition {
+/** As a definition, with placements by name if they are the kernel's own. */
+export interface ServiceDeclaration extends Omit<ServiceDefinition, "placement" | "shadow"> {
+  readonly placement: Placement | PlacementName;
+  readonly shadow?: {
+    readonly placement: Placement | PlacementName;
+    readonly options?: ServiceParameters["placement"];
+  };
+}
+
+/** Checks a declaration and completes it. The front door for the user's own service. */
+export function defineService(declaration: ServiceDeclaration): ServiceDefinition {
+  const { placement, shadow, ...rest } = declaration;
+  const definition: ServiceDefinition = {
+    ...rest,
+    placement: chosen(placement, declaration.name),
+    ...(shadow ? { shadow: { ...shadow, placement: chosen(shadow.placement, declaration.name) } } : {}),
+  };
   const problem = serviceProblem(definition);
   if (problem) throw new KeelsonError("BAD_SERVICE", problem);
   return definition;
+}
+
+function chosen(placement: Placement | PlacementName, service: string): Placement {
+  if (typeof placement !== "string") return placement;
+  const found = placementNamed(placement, service);
+  if (found) return found;
+  throw new KeelsonError(
+    "BAD_SERVICE",
+    `service ${service} has placement ${JSON.stringify(placement)}: choose one of ${PLACEMENT_NAMES.join(", ")}`,
+  );
 }
 
 function serviceProblem(definition: ServiceDefinition): string | undefined {
@@ -50,6 +84,13 @@ function serviceProblem(definition: ServiceDefinition): string | undefined {
   const { kind = "plan" } = definition.placement;
   if (kind === "auction" && !definition.memory)
     return `service ${name} is auctioned, and says nothing of memory: give it a memory, which is what nodes bid`;
-  const problem = kind === "plan" ? undefined : auctionProblem(parameters.placement);
+  const problem =
+    optionsProblem(definition.placement, parameters.placement) ??
+    (definition.shadow && optionsProblem(definition.shadow.placement, definition.shadow.options ?? {}));
   return problem === undefined ? undefined : `service ${name}: ${problem}`;
+}
+
+function optionsProblem(placement: Placement, options: ServiceParameters["placement"]): string | undefined {
+  if (placement.stored) return balancedProblem(options);
+  return (placement.kind ?? "plan") === "plan" ? undefined : auctionProblem(options);
 }

@@ -24,8 +24,14 @@ const goneMax = 1_000;
  * the middle of a rolling restart has to know what has been restarted. What a node could not see, because it was restarted itself, it takes from the record that the managers before it kept.
  */
 export class BootBook {
+  readonly #self: string;
   readonly #seen = new Map<string, Seen>();
   #looked = false;
+
+  /** `self` is the observer's own node, which cannot have seen itself come back. */
+  constructor(self: string) {
+    this.#self = self;
+  }
 
   /** Looks at the members. `record` is what managers before have stored. */
   look(
@@ -42,10 +48,13 @@ export class BootBook {
         this.#seen.set(node, { boot, version, since: now, returned: true, lastSeen: now });
       } else known.lastSeen = now;
       const seen = this.#seen.get(node)!;
-      if (seen.since !== -Infinity || record?.boots[node] !== boot) continue;
-      // Somebody saw it come back; how long ago is not known, and the restart may be under way for that much longer.
-      seen.since = now;
+      if (seen.returned || !record) continue;
+      // Who comes while a restart is under way, and looks for the first time, is part of it: the manager that would have noted so may be the next to go.
+      const comes = node === this.#self && !this.#looked && Object.keys(record.boots).length > 0;
+      if (record.boots[node] !== boot && !comes) continue;
       seen.returned = true;
+      // Somebody saw it come back; how long ago is not known, and the restart may be under way for that much longer.
+      if (seen.since === -Infinity) seen.since = now;
     }
     this.#looked = true;
     this.#forget(now);

@@ -23,10 +23,16 @@ import { BalanceReading } from "./reading.ts";
 
 export interface BalanceOptions {
   readonly service: string;
+  /** The node that this runs on. */
+  readonly node: string;
   /**
    * For a service that another placement rules: plans are computed beside that one's and nothing is stored. The options are those that `balanced/1` would have.
    */
-  readonly shadow?: ServiceParameters["placement"];
+  readonly shadow?: {
+    readonly placement: ServiceParameters["placement"];
+    /** Told when the plan that is not followed would move more, or less, than it would have before. */
+    readonly differs: (moves: number, replicas: number) => void;
+  };
 }
 
 const forBalance: ReadonlySet<Why> = new Set(["zones", "peak", "floor", "swap"]);
@@ -43,9 +49,9 @@ export class BalanceController implements Controller {
   readonly periodMs = 5_000;
 
   readonly #service: string;
-  readonly #shadow: ServiceParameters["placement"] | undefined;
+  readonly #shadow: BalanceOptions["shadow"];
   readonly #reading: BalanceReading;
-  readonly #boots = new BootBook();
+  readonly #boots: BootBook;
   readonly #plans: StoredPlans;
   #loads = new LoadBook();
   #terms: BalanceTerms | undefined;
@@ -55,12 +61,15 @@ export class BalanceController implements Controller {
   #churnAt = -Infinity;
   #waits = false;
   #looked = "";
+  /** In shadow: how many moves were last told of. */
+  #differs = 0;
   #last: { readonly input: BalancedInput; readonly proposal: BalancedProposal } | undefined;
 
   constructor(options: BalanceOptions) {
     this.#service = options.service;
     this.#shadow = options.shadow;
     this.#reading = new BalanceReading(options.service);
+    this.#boots = new BootBook(options.node);
     this.#plans = new StoredPlans(options.service);
     this.name = options.shadow ? `shadow of ${options.service}` : `balance of ${options.service}`;
   }
@@ -88,7 +97,10 @@ export class BalanceController implements Controller {
     this.#last = { input: plan, proposal };
     this.#waits = proposal.waiting.some(({ why }) => forBalance.has(why));
     if (proposal.moves.some(({ why }) => forBalance.has(why))) this.#churnAt = input.now;
-    return this.#shadow ? restarts : [...restarts, ...this.#store(input, proposal)];
+    if (!this.#shadow) return [...restarts, ...this.#store(input, proposal)];
+    const moves = proposal.moves.length + proposal.waiting.length;
+    if (moves !== this.#differs) this.#shadow.differs((this.#differs = moves), proposal.targets.length);
+    return [];
   }
 
   refused(): void {
@@ -105,7 +117,7 @@ export class BalanceController implements Controller {
   input(input: ControllerInput, limits?: Partial<BalancedLimits>): BalancedInput | undefined {
     const { view } = this.#reading;
     if (!view || !this.#terms || !this.#ready()) return undefined;
-    const placement = this.#shadow ?? view.value.parameters.placement;
+    const placement = this.#shadow?.placement ?? view.value.parameters.placement;
     const mayBalance = input.now >= this.#mayBalanceAt(this.#terms);
     const service = { shards: this.#reading.shards, replicas: this.#reading.replicas };
     return planInput({
@@ -139,7 +151,7 @@ export class BalanceController implements Controller {
     if (!view || (!this.#shadow && view.algorithm !== BALANCED)) return false;
     if (this.#parameters === view.parameters) return true;
     this.#parameters = view.parameters;
-    const terms = balanceTerms(this.#shadow ?? view.parameters.placement);
+    const terms = balanceTerms(this.#shadow?.placement ?? view.parameters.placement);
     if (JSON.stringify(terms) !== JSON.stringify(this.#terms)) {
       this.#terms = terms;
       this.#loads = new LoadBook(terms);

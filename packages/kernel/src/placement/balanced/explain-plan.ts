@@ -1,5 +1,7 @@
+import { replicaKey, type ReplicaKey } from "../../identity/keys.ts";
+import type { ServiceParameters } from "../../membership/view.ts";
 import { moves, type Move } from "../moves.ts";
-import type { Plan } from "../plan.ts";
+import type { Plan, PlanLine } from "../plan.ts";
 import { balanced } from "./balanced.ts";
 import { Draft, NOWHERE } from "./draft.ts";
 import { Fleet } from "./fleet.ts";
@@ -104,6 +106,27 @@ export interface Shadow {
   readonly moves: readonly Move[];
   /** Nodes that would get or give something, in the order of their names. */
   readonly nodes: readonly { readonly node: string; readonly gets: number; readonly gives: number }[];
+}
+
+/** A proposal in the form of a plan, to be compared with one: its targets alone, with nobody in line after them. */
+export function proposedPlan(
+  service: string,
+  parameters: ServiceParameters,
+  input: BalancedInput,
+  proposal: BalancedProposal,
+): Plan {
+  const lines = new Map<ReplicaKey, PlanLine>();
+  const later = new Map(proposal.waiting.map(({ index, to }) => [index, to]));
+  for (const [index, target] of proposal.targets.entries()) {
+    const shard = input.shards[Math.floor(index / input.replicas)]!;
+    const to = later.get(index) ?? target;
+    const candidates = to === undefined ? [] : [to];
+    lines.set(replicaKey(service, shard, index % input.replicas), {
+      candidates,
+      reason: proposal.whys[index]!,
+    });
+  }
+  return { viewN: proposal.viewN, parameters, lines };
 }
 
 export function shadow(active: Plan, other: Plan): Shadow {
