@@ -1,0 +1,64 @@
+/**
+ * The clones of a node, in one folder: one per address. What has not been used for longest goes when there are too many; a clone in use never goes.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { rm, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { Clone, type CloneOptions } from "./clone.ts";
+import type { Remote } from "./remote.ts";
+
+export interface CloneCacheOptions extends Omit<CloneOptions, "folder" | "remote" | "branches"> {
+  readonly folder: string;
+  readonly clonesMax: number;
+}
+
+export class CloneCache {
+  readonly #options: CloneCacheOptions;
+  readonly #inUse = new Map<string, number>();
+  /** Work on one clone is done one after the other: git locks refs, and two fetches of one repository are one too many. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(options: CloneCacheOptions) {
+    this.#options = options;
+    mkdirSync(options.folder, { recursive: true });
+  }
+
+  /** Does something with a repository's clone, alone, and keeps it until that is done. */
+  async with<T>(remote: Remote, branches: readonly string[], work: (clone: Clone) => Promise<T>): Promise<T> {
+    const id = createHash("sha256").update(remote.url).digest("hex").slice(0, 32);
+    const folder = join(this.#options.folder, `${id}.git`);
+    this.#inUse.set(id, (this.#inUse.get(id) ?? 0) + 1);
+    const before = this.#turns.get(id) ?? Promise.resolve();
+    const run = before.then(() => work(new Clone({ ...this.#options, folder, remote, branches })));
+    const turn = run.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#turns.set(id, turn);
+    try {
+      return await run;
+    } finally {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+      const left = (this.#inUse.get(id) ?? 1) - 1;
+      if (left > 0) this.#inUse.set(id, left);
+      else this.#inUse.delete(id);
+      await this.#tidy(folder);
+    }
+  }
+
+  async #tidy(used: string): Promise<void> {
+    const now = new Date();
+    // The folder may be gone: its work may have been to remove it.
+    await utimes(used, now, now).catch(() => undefined);
+    const { folder, clonesMax } = this.#options;
+    const names = readdirSync(folder).filter((name) => name.endsWith(".git"));
+    if (names.length <= clonesMax) return;
+    const idle = names
+      .filter((name) => !this.#inUse.has(name.slice(0, -4)))
+      .map((name) => ({ path: join(folder, name), usedAt: statSync(join(folder, name)).mtimeMs }))
+      .sort((a, b) => a.usedAt - b.usedAt);
+    for (const { path } of idle.slice(0, names.length - clonesMax))
+      await rm(path, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,320 @@
+import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CloneCache } from "./clone-cache.ts";
+import { Credentials, type CredentialRule } from "./credentials.ts";
+import { listFiles, readDocuments } from "./documents.ts";
+import { GitServer, Scratch } from "./fixtures/scratch.ts";
+import { parseRemote } from "./remote.ts";
+
+const limits = { fileBytesMax: 1_000, repositoryBytesMax: 1 << 20 };
+
+let scratch: Scratch;
+let server: GitServer | undefined;
+let environment: Record<string, string> = {};
+let now = 0;
+beforeEach(() => {
+  scratch = new Scratch();
+  environment = {};
+  now = 0;
+});
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  scratch.remove();
+});
+
+function cache(rules: CredentialRule[] = [], mirror?: string, clonesMax = 10): CloneCache {
+  const credentials = new Credentials(rules, { now: () => now, environment });
+  const folder = join(scratch.folder, "clones");
+  return new CloneCache({ folder, credentials, mirror, clonesMax, timeoutMs: 30_000 });
+}
+
+interface Got {
+  readonly commits: readonly string[];
+  readonly documents: Record<string, string | undefined>;
+  readonly branches: Record<string, readonly string[]>;
+  readonly submodules: number;
+}
+
+/** Fetches it, and reads all of it that is not known. */
+function get(
+  from: CloneCache,
+  url: string,
+  branches: readonly string[] = [],
+  known: (path: string, oid: string) => boolean = () => false,
+): Promise<Got> {
+  return from.with(parseRemote(url), branches, async (clone) => {
+    const heads = await clone.look();
+    await clone.fetch(heads);
+    const list = await listFiles(clone.folder, heads, limits, "test");
+    const got: Got = {
+      commits: heads.map(({ commit }) => commit),
+      documents: {},
+      branches: {},
+      submodules: list.submodules,
+    };
+    const documents = readDocuments(clone.folder, list, { limits, known, what: "test" });
+    for await (const { path, content, branches: on } of documents) {
+      got.documents[path] = content && Buffer.from(content).toString();
+      got.branches[path] = on;
+    }
+    return got;
+  });
+}
+
+describe("a repository in a folder", () => {
+  test("is fetched shallow, with the files of its default branch", async () => {
+    const path = scratch.repository("a/one", { "x.txt": "first" });
+    const commit = scratch.commit(path, { "x.txt": "second", "dir/y.txt": "y" });
+    const got = await get(cache(), path);
+    expect(got).toMatchObject({ commits: [commit], documents: { "x.txt": "second", "dir/y.txt": "y" } });
+    const [clone = ""] = readdirSync(join(scratch.folder, "clones"));
+    expect(scratch.git(join(scratch.folder, "clones", clone), "rev-list", "--count", "main").trim()).toBe(
+      "1",
+    );
+  });
+
+  test("gives each content once, with the branches it is on, the default branch first", async () => {
+    const path = scratch.repository("two", { "same.txt": "same", "x.txt": "main" });
+    scratch.git(path, "checkout", "--quiet", "-b", "a-release");
+    scratch.commit(path, { "x.txt": "release" });
+    scratch.git(path, "checkout", "--quiet", "main");
+    const got = await get(cache(), path, ["a-*", "HEAD"]);
+    expect(got.branches["same.txt"]).toEqual(["main", "a-release"]);
+    expect(got.commits).toHaveLength(2);
+    expect(got.commits[0]).toBe(scratch.git(path, "rev-parse", "main").trim());
+  });
+
+  test("is read again only where object ids differ", async () => {
+    const path = scratch.repository("three", { "a.txt": "a", "b.txt": "b", "c.txt": "c" });
+    const clones = cache();
+    await get(clones, path);
+    scratch.commit(path, { "b.txt": "changed" });
+    const seen: string[] = [];
+    const got = await get(clones, path, [], (file, oid) => {
+      seen.push(`${file} ${oid.length}`);
+      return file !== "b.txt";
+    });
+    expect(got.documents).toEqual({ "a.txt": undefined, "b.txt": "changed", "c.txt": undefined });
+    expect(seen.sort()).toEqual(["a.txt 40", "b.txt 40", "c.txt 40"]);
+  });
+
+  test("may have been rewritten: the new history counts", async () => {
+    const path = scratch.repository("four", { "a.txt": "a" });
+    const clones = cache();
+    await get(clones, path);
+    scratch.write(path, { "a.txt": "other" });
+    scratch.git(path, "commit", "--quiet", "--all", "--amend", "-m", "rewritten");
+    expect((await get(clones, path)).documents).toEqual({ "a.txt": "other" });
+  });
+
+  test("need not be one: plain files are taken as they are, and their id changes with them", async () => {
+    const path = join(scratch.folder, "plain");
+    scratch.write(path, { "a.txt": "a", "sub/b.txt": "b" });
+    const clones = cache();
+    const first = await get(clones, path);
+    expect(first.documents).toEqual({ "a.txt": "a", "sub/b.txt": "b" });
+    expect((await get(clones, path)).commits).toEqual(first.commits);
+    scratch.write(path, { "a.txt": "changed" });
+    const second = await get(clones, path);
+    expect(second.documents["a.txt"]).toBe("changed");
+    expect(second.commits).not.toEqual(first.commits);
+  });
+});
+
+describe("what is in a repository", () => {
+  test("names are only names: hostile ones are listed, and lead nowhere", async () => {
+    const path = scratch.repository("hostile", {
+      "new\nline.txt": "1",
+      'quo"te\\.txt': "2",
+      "-rf": "3",
+      "tab\there": "4",
+      "ünï/çode": "5",
+      "$(touch pwned)": "6",
+    });
+    const blob = scratch.git(path, "rev-parse", "HEAD:-rf").trim();
+    scratch.git(path, "update-index", "--add", "--cacheinfo", `100644,${blob},a/…/b`);
+    scratch.git(path, "commit", "--quiet", "-m", "odd");
+    const { documents } = await get(cache(), path);
+    expect(Object.keys(documents).sort()).toEqual(
+      ["$(touch pwned)", "-rf", "a/…/b", "new\nline.txt", 'quo"te\\.txt', "tab\there", "ünï/çode"].sort(),
+    );
+    expect(documents["$(touch pwned)"]).toBe("6");
+    expect(readdirSync(scratch.folder).sort()).toEqual(["clones", "hostile"]);
+  });
+
+  test("a name that is no UTF-8 is shown with replacement characters", async () => {
+    const path = scratch.repository("latin", { "a.txt": "1" });
+    writeFileSync(Buffer.concat([Buffer.from(`${path}/b`), Buffer.from([0xe9]), Buffer.from(".txt")]), "2");
+    scratch.commit(path, {});
+    expect((await get(cache(), path)).documents).toEqual({ "a.txt": "1", "b\ufffd.txt": "2" });
+  });
+
+  test("a link is its text, and is never followed out of the tree", async () => {
+    writeFileSync(join(scratch.folder, "secret"), "do not tell");
+    const path = scratch.repository("links", { "a.txt": "a" });
+    const { symlinkSync } = await import("node:fs");
+    symlinkSync("../secret", join(path, "out"));
+    scratch.commit(path, {});
+    expect((await get(cache(), path)).documents).toEqual({ "a.txt": "a", out: "../secret" });
+    const plain = join(scratch.folder, "plain");
+    scratch.write(plain, { "b.txt": "b" });
+    symlinkSync("../secret", join(plain, "out"));
+    expect((await get(cache(), plain)).documents).toEqual({ "b.txt": "b", out: "../secret" });
+  });
+
+  test("submodules are counted and left alone; files that are large or stored elsewhere are listed by path", async () => {
+    const inner = scratch.repository("inner", { "i.txt": "i" });
+    const path = scratch.repository("outer", {
+      "big.txt": "x".repeat(1_001),
+      "fits.txt": "y".repeat(1_000),
+      "model.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n",
+    });
+    scratch.git(path, "submodule", "--quiet", "add", inner, "mod");
+    scratch.commit(path, {});
+    const got = await get(cache(), path);
+    expect(got.submodules).toBe(1);
+    expect(Object.keys(got.documents).sort()).toEqual([".gitmodules", "big.txt", "fits.txt", "model.bin"]);
+    expect([got.documents["big.txt"], got.documents["model.bin"], got.documents["fits.txt"]?.length]).toEqual(
+      [undefined, undefined, 1_000],
+    );
+  });
+
+  test("one that is larger than allowed is refused before anything of it is read", async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 1_100 }, (_, i) => [`${i}`, String(i).padEnd(1_000, ".")]),
+    );
+    const path = scratch.repository("large", files);
+    await expect(get(cache(), path)).rejects.toMatchObject({ code: "REPOSITORY_TOO_LARGE" });
+  });
+});
+
+describe("a repository on a server", () => {
+  const rule = (from: string): CredentialRule => ({ host: server!.host, username: "x", from });
+
+  beforeEach(async () => {
+    scratch.repository("a/one", { "x.txt": "served" });
+    scratch.git(
+      scratch.folder,
+      "clone",
+      "--quiet",
+      "--bare",
+      join(scratch.folder, "a/one"),
+      "served/a/one.git",
+    );
+    server = await GitServer.start(join(scratch.folder, "served"));
+  });
+
+  const url = (): string => `http://${server!.host}/a/one.git`;
+
+  test("is fetched over HTTP, with credentials from the environment, a file or a command", async () => {
+    server!.token = "s3cret";
+    environment["TOKEN"] = "s3cret";
+    const file = join(scratch.folder, "token");
+    writeFileSync(file, "s3cret\n");
+    for (const from of ["env:TOKEN", `file:${file}`, `command:cat ${file}`])
+      expect((await get(cache([rule(from)]), url())).documents).toEqual({ "x.txt": "served" });
+  });
+
+  test("a token that was exchanged is read again when it is refused", async () => {
+    const file = join(scratch.folder, "token");
+    server!.token = "old";
+    writeFileSync(file, "old");
+    const clones = cache([rule(`file:${file}`)]);
+    await get(clones, url());
+    server!.token = "new";
+    await expect(get(clones, url())).rejects.toMatchObject({ code: "ACCESS_DENIED" });
+    writeFileSync(file, "new");
+    expect((await get(clones, url())).documents).toEqual({ "x.txt": "served" });
+  });
+
+  test("a token that says when it expires is read again before that", async () => {
+    const file = join(scratch.folder, "token");
+    const token = (value: string): string =>
+      JSON.stringify({ token: value, expires_at: new Date(5_000).toISOString() });
+    writeFileSync(file, token("one"));
+    const credentials = new Credentials([{ host: "h", username: "x", from: `file:${file}` }], {
+      now: () => now,
+      environment,
+    });
+    expect(await credentials.for("h")).toEqual({ username: "x", password: "one" });
+    writeFileSync(file, token("two"));
+    expect((await credentials.for("h"))?.password).toBe("one");
+    now = 5_001;
+    expect((await credentials.for("h"))?.password).toBe("two");
+  });
+
+  test("no file of the clone and no error holds the token", async () => {
+    server!.token = "s3cret";
+    environment["TOKEN"] = "s3cret";
+    await get(cache([rule("env:TOKEN")]), url());
+    const held = everyFile(join(scratch.folder, "clones")).filter((path) =>
+      readFileSync(path).includes("s3cret"),
+    );
+    expect(held).toEqual([]);
+    environment["TOKEN"] = "wr0ng";
+    const failed = get(cache([rule("env:TOKEN")]), url());
+    await expect(failed).rejects.toMatchObject({ code: "ACCESS_DENIED" });
+    await failed.catch((error: unknown) =>
+      expect(JSON.stringify(error) + String(error)).not.toContain("wr0ng"),
+    );
+  });
+
+  test("a mirror that has the commit gives the objects; one that has not is passed over", async () => {
+    scratch.git(
+      scratch.folder,
+      "clone",
+      "--quiet",
+      "--bare",
+      join(scratch.folder, "a/one"),
+      "mirror/127.0.0.1/a/one.git",
+    );
+    const packs = (): number => server!.requests.filter((line) => line.startsWith("POST")).length;
+    const before = packs();
+    const mirror = join(scratch.folder, "mirror");
+    expect((await get(cache([], mirror), url())).documents).toEqual({ "x.txt": "served" });
+    const listings = packs() - before;
+    scratch.commit(join(scratch.folder, "a/one"), { "x.txt": "newer" });
+    scratch.git(
+      join(scratch.folder, "a/one"),
+      "push",
+      "--quiet",
+      join(scratch.folder, "served/a/one.git"),
+      "main",
+    );
+    expect((await get(cache([], mirror), url())).documents).toEqual({ "x.txt": "newer" });
+    // The listing is one request; a fetch is at least one more.
+    expect(packs() - before - listings).toBeGreaterThan(listings);
+  });
+
+  test("what is not there, not allowed, or not a repository says so", async () => {
+    const code = (address: string): Promise<unknown> =>
+      get(cache(), address).catch((error: { code: string }) => error.code);
+    expect(await code(`http://${server!.host}/none.git`)).toBe("NOT_A_REPOSITORY");
+    expect(await code(join(scratch.folder, "nothing"))).toBe("NOT_A_REPOSITORY");
+    server!.token = "x";
+    expect(await code(url())).toBe("ACCESS_DENIED");
+    const { host } = server!;
+    await server!.stop();
+    expect(await code(`http://${host}/a/one.git`)).toBe("UNREACHABLE");
+    scratch.git(scratch.folder, "init", "--quiet", "empty");
+    expect(await code(join(scratch.folder, "empty"))).toBe("NO_BRANCH");
+    await expect(get(cache(), join(scratch.folder, "a/one"), ["nope"])).rejects.toThrow(/no branch "nope"/);
+  });
+});
+
+test("clones that were not used for longest go first, and never one in use", async () => {
+  const clones = cache([], undefined, 2);
+  const paths = ["p", "q", "r"].map((name) => scratch.repository(name, { "a.txt": name }));
+  for (const path of paths) await get(clones, path);
+  expect(readdirSync(join(scratch.folder, "clones"))).toHaveLength(2);
+  expect((await get(clones, paths[0]!)).documents).toEqual({ "a.txt": "p" });
+});
+
+function everyFile(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? everyFile(path) : [path];
+  });
+}

@@ -1,0 +1,185 @@
+/**
+ * One repository's clone on this node: bare, shallow, with just the wanted branches. Fetched from a mirror when that has the very commits, else from the
+ * remote itself. A folder that is no repository is taken as it is, as if it had been committed.
+ */
+import { existsSync, statSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Credentials } from "./credentials.ts";
+import { GitError } from "./git-error.ts";
+import { git } from "./git-process.ts";
+import { chooseHeads, listHeads, type Head } from "./heads.ts";
+import type { Remote } from "./remote.ts";
+
+export interface CloneOptions {
+  readonly folder: string;
+  readonly remote: Remote;
+  /** Patterns; the default branch when empty. */
+  readonly branches: readonly string[];
+  readonly credentials: Credentials;
+  /** A folder or address that has `<name>.git` of many repositories. */
+  readonly mirror?: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Fetches that add a pack each; beyond, the packs are made one. */
+const packsMax = 20;
+
+export class Clone {
+  readonly folder: string;
+  readonly #options: CloneOptions;
+  readonly #what: string;
+
+  constructor(options: CloneOptions) {
+    this.#options = options;
+    this.folder = options.folder;
+    this.#what = options.remote.name;
+  }
+
+  /** Which commits the wanted branches are at, as the remote says now. */
+  async look(signal?: AbortSignal): Promise<Head[]> {
+    const { remote, branches, timeoutMs } = this.#options;
+    if (remote.kind === "folder" && !isRepository(remote.url)) {
+      if (!existsSync(remote.url) || !statSync(remote.url).isDirectory())
+        throw new GitError(
+          "NOT_A_REPOSITORY",
+          `${this.#what}: there is no folder ${remote.url}: check the path`,
+        );
+      await this.#create();
+      return [{ branch: "HEAD", commit: await this.#snapshot(remote.url, signal) }];
+    }
+    const what = this.#what;
+    const heads = await this.#authenticated((credential) =>
+      listHeads(remote.url, { what, credential, signal, timeoutMs }),
+    );
+    return chooseHeads(heads, branches, what);
+  }
+
+  /** Makes sure that the commits are here. */
+  async fetch(heads: readonly Head[], signal?: AbortSignal): Promise<void> {
+    await this.#create();
+    const missing: Head[] = [];
+    for (const head of heads) if (!(await this.#has(head.commit))) missing.push(head);
+    if (missing.length === 0) return;
+    if (!(await this.#fetchFromMirror(missing, signal))) await this.#fetchFromRemote(missing, signal);
+    for (const head of missing)
+      if (!(await this.#has(head.commit)))
+        throw new GitError(
+          "UNREACHABLE",
+          `${this.#what}: ${head.branch} moved while it was fetched; it is tried again`,
+        );
+    await this.#pack(signal);
+  }
+
+  /** Throws the clone away: it is damaged, or not needed any more. */
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #fetchFromMirror(heads: readonly Head[], signal: AbortSignal | undefined): Promise<boolean> {
+    const { mirror, remote, timeoutMs } = this.#options;
+    if (mirror === undefined) return false;
+    const url = `${mirror.replace(/\/+$/, "")}/${remote.name}.git`;
+    try {
+      const there = await listHeads(url, { what: this.#what, signal, timeoutMs });
+      if (!heads.every(({ branch, commit }) => there.branches.get(branch) === commit)) return false;
+      await this.#fetchFrom(url, heads, undefined, signal);
+      return true;
+    } catch (error) {
+      // A mirror only saves work: without it the remote is asked.
+      if (error instanceof GitError && error.code !== "CANCELLED") return false;
+      throw error;
+    }
+  }
+
+  async #fetchFromRemote(heads: readonly Head[], signal: AbortSignal | undefined): Promise<void> {
+    await this.#authenticated((credential) =>
+      this.#fetchFrom(this.#options.remote.url, heads, credential, signal),
+    );
+  }
+
+  async #fetchFrom(
+    url: string,
+    heads: readonly Head[],
+    credential: Awaited<ReturnType<Credentials["for"]>>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const refs = heads.map(({ branch }) => `+refs/heads/${branch}:refs/heads/${branch}`);
+    await git(["fetch", "--quiet", "--depth=1", "--no-tags", "--update-head-ok", "--", url, ...refs], {
+      folder: this.folder,
+      what: this.#what,
+      credential,
+      signal,
+      timeoutMs: this.#options.timeoutMs,
+    });
+  }
+
+  /** Tries with what is known, and once more with credentials that are read anew: tokens expire. */
+  async #authenticated<T>(
+    run: (credential: Awaited<ReturnType<Credentials["for"]>>) => Promise<T>,
+  ): Promise<T> {
+    const { credentials, remote } = this.#options;
+    const host = remote.kind === "http" ? remote.host : "";
+    const credential = await credentials.for(host);
+    try {
+      return await run(credential);
+    } catch (error) {
+      if (!credential || !(error instanceof GitError) || error.code !== "ACCESS_DENIED") throw error;
+      const fresh = await credentials.for(host, true);
+      if (fresh?.password === credential.password) throw error;
+      return await run(fresh);
+    }
+  }
+
+  async #create(): Promise<void> {
+    if (existsSync(join(this.folder, "HEAD"))) return;
+    await mkdir(this.folder, { recursive: true });
+    await git(["init", "--quiet", "--bare", this.folder], { what: this.#what });
+  }
+
+  async #has(commit: string): Promise<boolean> {
+    try {
+      await git(["cat-file", "-e", `${commit}^{tree}`], { folder: this.folder, what: this.#what });
+      return true;
+    } catch (error) {
+      if (error instanceof GitError) return false;
+      throw error;
+    }
+  }
+
+  /** The folder's files as a commit whose id depends on nothing but them. Links are stored as links, never followed. */
+  async #snapshot(path: string, signal: AbortSignal | undefined): Promise<string> {
+    const common = { folder: this.folder, what: this.#what, signal, timeoutMs: this.#options.timeoutMs };
+    await git(["--work-tree", path, "add", "--all", "--", "."], {
+      ...common,
+      environment: { GIT_INDEX_FILE: join(this.folder, "snapshot-index") },
+      inFolder: path,
+    });
+    const environment = { GIT_INDEX_FILE: join(this.folder, "snapshot-index") };
+    const tree = (await git(["write-tree"], { ...common, environment })).toString().trim();
+    const person = { NAME: "keelson", EMAIL: "keelson@localhost", DATE: "@0 +0000" };
+    const identity = Object.fromEntries(
+      ["AUTHOR", "COMMITTER"].flatMap((who) =>
+        Object.entries(person).map(([key, value]) => [`GIT_${who}_${key}`, value]),
+      ),
+    );
+    const commit = await git(["commit-tree", "-m", "files of a folder", tree], {
+      ...common,
+      environment: identity,
+    });
+    return commit.toString().trim();
+  }
+
+  async #pack(signal: AbortSignal | undefined): Promise<void> {
+    const packs = await readdir(join(this.folder, "objects", "pack")).catch(() => []);
+    if (packs.filter((name) => name.endsWith(".pack")).length <= packsMax) return;
+    await git(["gc", "--quiet", "--prune=now"], { folder: this.folder, what: this.#what, signal });
+  }
+}
+
+/** A work tree or a bare repository. */
+function isRepository(path: string): boolean {
+  return (
+    existsSync(join(path, ".git")) || (existsSync(join(path, "HEAD")) && existsSync(join(path, "objects")))
+  );
+}

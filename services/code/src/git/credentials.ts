@@ -1,0 +1,103 @@
+/**
+ * Where the passwords for git servers come from: an environment variable, a file or a command, by host. They are read when they are needed, kept until they
+ * expire or are refused, and then read again. They are handed to git through its environment, and appear in no argument, log, address or record.
+ */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { GitError } from "./git-error.ts";
+
+export interface CredentialRule {
+  /** `github.com`, `git.example.com:8443`, or `*` for any. */
+  readonly host: string;
+  /** What goes with a token is up to the server; most take anything. */
+  readonly username: string;
+  /** `env:NAME`, `file:/path` or `command:program argument …`. */
+  readonly from: string;
+}
+
+export interface Credential {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** What is kept of a source at most: tokens that rotate are read anew this often. */
+const KEEP_MS = 60_000;
+const secretLengthMax = 16_384;
+const commandMs = 10_000;
+
+export interface CredentialPorts {
+  readonly now: () => number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export class Credentials {
+  readonly #rules: readonly CredentialRule[];
+  readonly #ports: CredentialPorts;
+  readonly #kept = new Map<string, { readonly password: string; readonly until: number }>();
+
+  constructor(rules: readonly CredentialRule[], ports: CredentialPorts) {
+    this.#rules = rules;
+    this.#ports = ports;
+  }
+
+  /** Undefined when nothing is said of the host. With `fresh`, whatever was kept has been refused. */
+  async for(host: string, fresh = false): Promise<Credential | undefined> {
+    const rule =
+      this.#rules.find((each) => each.host === host) ?? this.#rules.find((each) => each.host === "*");
+    if (!rule || host === "") return undefined;
+    const kept = this.#kept.get(rule.from);
+    if (kept && !fresh && this.#ports.now() < kept.until)
+      return { username: rule.username, password: kept.password };
+    const read = await this.#read(rule.from);
+    const until = Math.min(this.#ports.now() + KEEP_MS, read.expiresAt ?? Infinity);
+    this.#kept.set(rule.from, { password: read.password, until });
+    return { username: rule.username, password: read.password };
+  }
+
+  async #read(from: string): Promise<{ password: string; expiresAt?: number }> {
+    const [kind, ...rest] = from.split(":");
+    const what = rest.join(":");
+    let text: string | undefined;
+    try {
+      if (kind === "env") text = this.#ports.environment[what];
+      else if (kind === "file") text = await readFile(what, "utf8");
+      else if (kind === "command") text = await output(what.split(/\s+/));
+      else throw new Error("write env:NAME, file:/path or command:program");
+    } catch (error) {
+      throw new GitError(
+        "BAD_CREDENTIALS_SOURCE",
+        `credentials from ${JSON.stringify(`${kind}:…`)} cannot be read: ${firstLine(error)}`,
+      );
+    }
+    const secret = understand(text?.trim() ?? "");
+    if (secret.password === "" || secret.password.length > secretLengthMax)
+      throw new GitError(
+        "BAD_CREDENTIALS_SOURCE",
+        `the source of credentials ${kind}:… is empty or too long: fill it`,
+      );
+    return secret;
+  }
+}
+
+/** A bare secret, or `{"token": …, "expires_at": …}` as token services give them. */
+function understand(text: string): { password: string; expiresAt?: number } {
+  if (!text.startsWith("{")) return { password: text };
+  const { token, expires_at: expires } = JSON.parse(text) as { token?: unknown; expires_at?: unknown };
+  const expiresAt = typeof expires === "string" ? Date.parse(expires) : NaN;
+  const password = typeof token === "string" ? token : "";
+  return Number.isFinite(expiresAt) ? { password, expiresAt } : { password };
+}
+
+function output([program = "", ...args]: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { timeout: commandMs, maxBuffer: secretLengthMax }, (error, stdout) => {
+      // What the command printed may be the secret: only its exit is told.
+      if (error) reject(new Error(`the command ended with ${error.code ?? error.signal ?? "an error"}`));
+      else resolve(stdout);
+    });
+  });
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
+}

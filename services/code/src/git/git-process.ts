@@ -1,0 +1,130 @@
+/**
+ * Runs git as a child process that asks nobody, reads no configuration but ours, runs no hooks and no helpers, and ends when told to. What it prints is
+ * bounded; its error output becomes a GitError with nothing secret in it.
+ */
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import type { Credential } from "./credentials.ts";
+import { GitError, classify } from "./git-error.ts";
+
+export interface GitOptions {
+  /** The bare repository it works in. */
+  readonly folder?: string;
+  readonly credential?: Credential | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number;
+  /** For error messages: what it was done for. */
+  readonly what: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The working folder. */
+  readonly inFolder?: string;
+  /** Standard output beyond this is an error; 64 MiB unless told. */
+  readonly outputBytesMax?: number;
+}
+
+const TIMEOUT_MS = 600_000;
+const outputBytesMax = 64 << 20;
+const errorBytesMax = 16 << 10;
+
+/** Answers git's question for a password from its own environment, so that no argument and no file ever holds it. */
+const HELPER =
+  '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$KEELSON_GIT_USERNAME" "$KEELSON_GIT_PASSWORD"; }; f';
+
+const SAFE = [
+  ["protocol.ext.allow", "never"],
+  ["core.hooksPath", "/dev/null"],
+  ["core.fsmonitor", "false"],
+  ["credential.helper", ""],
+  ["fetch.recurseSubmodules", "false"],
+  ["gc.auto", "0"],
+  ["transfer.fsckObjects", "false"],
+  ["safe.directory", "*"],
+  ["core.quotePath", "false"],
+  ["http.followRedirects", "initial"],
+] as const;
+
+export function startGit(
+  args: readonly string[],
+  options: GitOptions,
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  const { folder, credential, environment, signal, inFolder } = options;
+  const settings = credential ? [...SAFE, ["credential.helper", HELPER] as const] : SAFE;
+  const configured = Object.fromEntries(
+    settings.flatMap(([key, value], i) => [
+      [`GIT_CONFIG_KEY_${i}`, key],
+      [`GIT_CONFIG_VALUE_${i}`, value],
+    ]),
+  );
+  const { PATH = "", HOME = "", SSH_AUTH_SOCK = "" } = process.env;
+  return spawn("git", folder === undefined ? args : ["--git-dir", folder, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    ...(signal ? { signal } : {}),
+    killSignal: "SIGKILL",
+    ...(inFolder === undefined ? {} : { cwd: inFolder }),
+    env: {
+      PATH,
+      HOME,
+      SSH_AUTH_SOCK,
+      LC_ALL: "C",
+      GIT_TERMINAL_PROMPT: "0",
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_CONFIG_GLOBAL: "/dev/null",
+      GIT_CONFIG_COUNT: String(settings.length),
+      GIT_SSH_COMMAND: "ssh -oBatchMode=yes -oConnectTimeout=20",
+      ...configured,
+      ...(credential
+        ? { KEELSON_GIT_USERNAME: credential.username, KEELSON_GIT_PASSWORD: credential.password }
+        : {}),
+      ...environment,
+    },
+  });
+}
+
+/** Runs it to its end and gives what it printed. */
+export function git(args: readonly string[], options: GitOptions): Promise<Buffer> {
+  const { what, timeoutMs = TIMEOUT_MS, credential } = options;
+  const limit = options.outputBytesMax ?? outputBytesMax;
+  return new Promise((resolve, reject) => {
+    const child = startGit(args, options);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let errors = "";
+    let failure: GitError | undefined;
+    const stop = (error: GitError): void => {
+      failure ??= error;
+      child.kill("SIGKILL");
+    };
+    const timer = setTimeout(
+      () =>
+        stop(new GitError("UNREACHABLE", `${what}: git took longer than ${timeoutMs} ms; it is tried again`)),
+      timeoutMs,
+    );
+    child.stdin.on("error", () => undefined);
+    child.stdin.end();
+    child.stdout.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > limit)
+        stop(new GitError("REPOSITORY_TOO_LARGE", `${what}: git answered with more than ${limit} bytes`));
+      else chunks.push(chunk);
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      if (errors.length < errorBytesMax) errors += chunk.toString("utf8");
+    });
+    child.on("error", (error) => {
+      failure ??= options.signal?.aborted
+        ? new GitError("CANCELLED", `${what}: no longer wanted`)
+        : new GitError("GIT_FAILED", `${what}: git cannot be run (${error.message}): install it`);
+    });
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      if (code === 0 && !failure) resolve(Buffer.concat(chunks));
+      else reject(failure ?? classify(what, withoutSecret(errors, credential)));
+    });
+  });
+}
+
+/** A server may repeat what it was sent. */
+function withoutSecret(text: string, credential: Credential | undefined): string {
+  const clean = text.replaceAll(/\/\/[^@/\s]*@/g, "//");
+  return credential ? clean.replaceAll(credential.password, "…") : clean;
+}

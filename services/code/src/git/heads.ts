@@ -1,0 +1,98 @@
+/** Which branches a remote has, which are wanted, and at which commits they are. Asks the remote; fetches nothing. */
+import type { Credential } from "./credentials.ts";
+import { GitError } from "./git-error.ts";
+import { git } from "./git-process.ts";
+
+export interface Head {
+  readonly branch: string;
+  readonly commit: string;
+}
+
+export interface RemoteHeads {
+  /** Undefined when the remote does not say. */
+  readonly defaultBranch: string | undefined;
+  readonly branches: ReadonlyMap<string, string>;
+}
+
+export const branchesMax = 64;
+const OID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+
+export async function listHeads(
+  url: string,
+  options: {
+    what: string;
+    credential?: Credential | undefined;
+    signal?: AbortSignal | undefined;
+    timeoutMs?: number;
+  },
+): Promise<RemoteHeads> {
+  const listing = await git(["ls-remote", "--symref", "--", url, "HEAD", "refs/heads/*"], options);
+  return parseHeads(listing.toString("utf8"));
+}
+
+export function parseHeads(listing: string): RemoteHeads {
+  const branches = new Map<string, string>();
+  let defaultBranch: string | undefined;
+  let head: string | undefined;
+  for (const line of listing.split("\n")) {
+    const [value = "", name = ""] = line.split("\t");
+    if (name === "HEAD" && value.startsWith("ref: refs/heads/"))
+      defaultBranch = value.slice("ref: refs/heads/".length);
+    else if (name === "HEAD" && OID.test(value)) head = value;
+    else if (name.startsWith("refs/heads/") && OID.test(value))
+      branches.set(name.slice("refs/heads/".length), value);
+  }
+  if (defaultBranch === undefined && head !== undefined)
+    defaultBranch = [...branches].find(([, commit]) => commit === head)?.[0];
+  return { defaultBranch, branches };
+}
+
+/** The branches that patterns name, the default branch first: `HEAD`, names, and names with stars. */
+export function chooseHeads(remote: RemoteHeads, patterns: readonly string[], what: string): Head[] {
+  const { defaultBranch, branches } = remote;
+  if (branches.size === 0)
+    throw new GitError("NO_BRANCH", `${what}: it has no commits yet: it is looked at again`);
+  const names = new Set<string>();
+  for (const pattern of patterns.length === 0 ? ["HEAD"] : patterns) {
+    const found = matching(remote, pattern);
+    if (found.length === 0 && !pattern.includes("*"))
+      throw new GitError(
+        "NO_BRANCH",
+        `${what}: it has no branch ${JSON.stringify(pattern)}: check the branches`,
+      );
+    for (const name of found) names.add(name);
+  }
+  if (names.size > branchesMax)
+    throw new GitError(
+      "NO_BRANCH",
+      `${what}: ${names.size} branches are wanted, ${branchesMax} are possible: name fewer`,
+    );
+  const ordered = [...names].sort(
+    (a, b) => Number(b === defaultBranch) - Number(a === defaultBranch) || (a < b ? -1 : 1),
+  );
+  return ordered.map((branch) => ({ branch, commit: branches.get(branch)! }));
+}
+
+function matching({ defaultBranch, branches }: RemoteHeads, pattern: string): string[] {
+  if (pattern === "HEAD")
+    return defaultBranch !== undefined && branches.has(defaultBranch) ? [defaultBranch] : [];
+  if (!pattern.includes("*")) return branches.has(pattern) ? [pattern] : [];
+  const parts = pattern.split("*");
+  return [...branches.keys()].filter((name) => matchesStars(name, parts));
+}
+
+/** Greedy from the left, the last part from the right: enough for stars, and linear. */
+function matchesStars(name: string, parts: readonly string[]): boolean {
+  const [first = "", ...rest] = parts;
+  const last = rest.pop() ?? "";
+  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
+    return false;
+  let at = first.length;
+  const end = name.length - last.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
