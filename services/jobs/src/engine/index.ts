@@ -5,3 +5,5 @@ export * from "./model/job-spec.ts";
 export * from "./model/limits.ts";
 export * from "./model/ports.ts";
 export * from "./model/views.ts";
+export { Engine, type Applied } from "./engine.ts";
+export { Queries, listedBefore, type ListCursor, type ListQuery } from "./views/queries.ts";

@@ -1,0 +1,79 @@
+/** The inverse of ByteWriter. What does not add up is a damaged record, which is a bug or a broken disk, so it throws. */
+export class ByteReader {
+  readonly #bytes: Buffer;
+  #at: number;
+  readonly #end: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#at = 0;
+    this.#end = bytes.length;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#end;
+  }
+
+  byte(): number {
+    const value = this.#bytes[this.#at];
+    if (value === undefined) throw new RangeError("a record of the job queue ends too early");
+    this.#at += 1;
+    return value;
+  }
+
+  whole(): number {
+    let value = 0;
+    let unit = 1;
+    for (;;) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+      unit *= 128;
+      if (unit > 2 ** 53) throw new RangeError("a number in a record of the job queue is too large");
+    }
+  }
+
+  optional(): number | undefined {
+    const value = this.whole();
+    return value === 0 ? undefined : value - 1;
+  }
+
+  double(): number {
+    const at = this.#take(8);
+    return this.#bytes.readDoubleLE(at);
+  }
+
+  text(): string {
+    const length = this.whole();
+    const at = this.#take(length);
+    return this.#bytes.toString("utf8", at, at + length);
+  }
+
+  binary(): string {
+    const length = this.whole();
+    const at = this.#take(length);
+    return this.#bytes.toString("latin1", at, at + length);
+  }
+
+  /** A copy of all that is left. */
+  rest(): Buffer {
+    const at = this.#take(this.#end - this.#at);
+    return Buffer.from(this.#bytes.subarray(at, this.#end));
+  }
+
+  #take(length: number): number {
+    const at = this.#at;
+    if (at + length > this.#end) throw new RangeError("a record of the job queue ends too early");
+    this.#at = at + length;
+    return at;
+  }
+}
+
+/** Bytes for people who keep them as a string of which each character stands for one byte. */
+export function toBinary(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
+export function fromBinary(text: string): Buffer {
+  return Buffer.from(text, "latin1");
+}

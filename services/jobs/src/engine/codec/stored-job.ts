@@ -1,0 +1,183 @@
+/** A whole job as pages hold it: active ones in checkpoints, ended ones for as long as they are kept. Versioned; frozen by samples in testdata/. */
+import type { JobStatus } from "../model/views.ts";
+import type { Attempt, Input, Job, Outcome } from "../state/job.ts";
+import { readList, writeList } from "./body.ts";
+import type { ByteReader } from "./byte-reader.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+
+export interface StoredJob {
+  readonly seq: number;
+  readonly tenant: string;
+  readonly id: string;
+  readonly body: string;
+  readonly enqueuedAtMs: number;
+  readonly startAtMs: number;
+  readonly status: JobStatus;
+  readonly statusAtMs: number;
+  readonly past: StoredPast | undefined;
+  readonly flow: { readonly missing: number; readonly inputs: readonly Input[] } | undefined;
+  readonly merged: readonly string[];
+  readonly lease: StoredLease | undefined;
+}
+
+export interface StoredPast {
+  readonly attempts: readonly Attempt[];
+  readonly count: number;
+  readonly countAtRestart: number;
+  readonly lostLeases: number;
+  readonly started: boolean;
+  readonly cancelledAtMs: number | undefined;
+}
+
+export interface StoredLease {
+  readonly task: number;
+  readonly worker: string;
+  readonly startedAtMs: number;
+  readonly leaseMs: number;
+}
+
+const STATUSES: readonly JobStatus[] = ["scheduled", "running", "succeeded", "failed", "cancelled"];
+const OUTCOMES: readonly Outcome["kind"][] = ["succeeded", "failed", "cancelled"];
+
+const VERSION = 1;
+const HAS = { past: 1, flow: 2, merged: 4, lease: 8 } as const;
+
+export function storeJob(job: Job): StoredJob {
+  const { lease } = job;
+  return {
+    seq: job.seq,
+    tenant: job.tenant.name,
+    id: job.id,
+    body: job.body,
+    enqueuedAtMs: job.enqueuedAtMs,
+    startAtMs: job.startAtMs,
+    status: job.status,
+    statusAtMs: job.statusAtMs,
+    past: job.past,
+    flow: job.flow,
+    merged: job.merged ?? NO_IDS,
+    lease,
+  };
+}
+
+const NO_IDS: readonly string[] = [];
+
+export function writeStoredJob(out: ByteWriter, job: StoredJob): void {
+  const { past, flow, lease, merged } = job;
+  out.byte(VERSION);
+  out.byte(
+    (past === undefined ? 0 : HAS.past) |
+      (flow === undefined ? 0 : HAS.flow) |
+      (merged.length === 0 ? 0 : HAS.merged) |
+      (lease === undefined ? 0 : HAS.lease),
+  );
+  out.whole(job.seq);
+  out.text(job.tenant);
+  out.text(job.id);
+  out.binary(job.body);
+  out.whole(job.enqueuedAtMs);
+  out.whole(job.startAtMs);
+  out.byte(STATUSES.indexOf(job.status));
+  out.whole(job.statusAtMs);
+  if (past !== undefined) {
+    writeList(out, past.attempts, writeAttempt);
+    out.whole(past.count);
+    out.whole(past.countAtRestart);
+    out.whole(past.lostLeases);
+    out.byte(past.started ? 1 : 0);
+    out.optional(past.cancelledAtMs);
+  }
+  if (flow !== undefined) {
+    out.whole(flow.missing);
+    writeList(out, flow.inputs, writeInput);
+  }
+  if (merged.length > 0) writeList(out, merged, (to, id) => to.text(id));
+  if (lease !== undefined) {
+    out.whole(lease.task);
+    out.text(lease.worker);
+    out.whole(lease.startedAtMs);
+    out.whole(lease.leaseMs);
+  }
+}
+
+export function readStoredJob(from: ByteReader): StoredJob {
+  const version = from.byte();
+  if (version !== VERSION) throw new RangeError(`a stored job has the unknown version ${version}`);
+  const has = from.byte();
+  return {
+    seq: from.whole(),
+    tenant: from.text(),
+    id: from.text(),
+    body: from.binary(),
+    enqueuedAtMs: from.whole(),
+    startAtMs: from.whole(),
+    status: known(STATUSES, from.byte()),
+    statusAtMs: from.whole(),
+    past: has & HAS.past ? readPast(from) : undefined,
+    flow: has & HAS.flow ? { missing: from.whole(), inputs: readList(from, readInput) } : undefined,
+    merged: has & HAS.merged ? readList(from, (each) => each.text()) : NO_IDS,
+    lease:
+      has & HAS.lease
+        ? { task: from.whole(), worker: from.text(), startedAtMs: from.whole(), leaseMs: from.whole() }
+        : undefined,
+  };
+}
+
+function readPast(from: ByteReader): StoredPast {
+  return {
+    attempts: readList(from, readAttempt),
+    count: from.whole(),
+    countAtRestart: from.whole(),
+    lostLeases: from.whole(),
+    started: from.byte() === 1,
+    cancelledAtMs: from.optional(),
+  };
+}
+
+export function writeOutcome(out: ByteWriter, outcome: Outcome): void {
+  out.byte(OUTCOMES.indexOf(outcome.kind));
+  if (outcome.kind === "failed") out.text(outcome.code);
+  if (outcome.kind !== "cancelled") out.binary(outcome.data);
+}
+
+export function readOutcome(from: ByteReader): Outcome {
+  const kind = known(OUTCOMES, from.byte());
+  const code = kind === "failed" ? from.text() : "";
+  return { kind, code, data: kind === "cancelled" ? "" : from.binary() };
+}
+
+export function writeAttempt(out: ByteWriter, attempt: Attempt): void {
+  out.whole(attempt.number);
+  out.whole(attempt.relativeNumber);
+  out.whole(attempt.startedAtMs);
+  out.whole(attempt.finishedAtMs);
+  out.text(attempt.worker);
+  writeOutcome(out, attempt.outcome);
+}
+
+export function readAttempt(from: ByteReader): Attempt {
+  return {
+    number: from.whole(),
+    relativeNumber: from.whole(),
+    startedAtMs: from.whole(),
+    finishedAtMs: from.whole(),
+    worker: from.text(),
+    outcome: readOutcome(from),
+  };
+}
+
+export function writeInput(out: ByteWriter, input: Input): void {
+  out.text(input.id);
+  writeOutcome(out, input.outcome);
+  out.byte(input.omitted ? 1 : 0);
+}
+
+export function readInput(from: ByteReader): Input {
+  return { id: from.text(), outcome: readOutcome(from), omitted: from.byte() === 1 };
+}
+
+function known<T>(values: readonly T[], index: number): T {
+  const value = values[index];
+  if (value === undefined) throw new RangeError(`a record of the job queue has the unknown code ${index}`);
+  return value;
+}

@@ -1,0 +1,144 @@
+/** Questions about what is in memory. Answers are copies. */
+import type { JobName } from "../model/command.ts";
+import type { EngineStats, GroupView, JobStatus, JobView, LeaseView, LimitView } from "../model/views.ts";
+import type { Job } from "../state/job.ts";
+import type { State } from "../state/state.ts";
+import { viewJob } from "./job-view.ts";
+
+/** Newest first by time of the last change of status, then by id; after `before` where one is given. */
+export interface ListQuery {
+  readonly tenant: string;
+  readonly status?: JobStatus | undefined;
+  /** Only jobs with this piece of metadata. */
+  readonly metadata?: { readonly key: string; readonly value: string } | undefined;
+  readonly limit: number;
+  readonly before?: ListCursor | undefined;
+}
+
+export interface ListCursor {
+  readonly statusAtMs: number;
+  readonly id: string;
+}
+
+/** The order of lists. */
+export function listedBefore(a: ListCursor, b: ListCursor): boolean {
+  return a.statusAtMs === b.statusAtMs ? a.id < b.id : a.statusAtMs > b.statusAtMs;
+}
+
+export class Queries {
+  readonly #state: State;
+  readonly #retentionMs: number;
+
+  constructor(state: State, retentionMs: number) {
+    this.#state = state;
+    this.#retentionMs = retentionMs;
+  }
+
+  get({ tenant, id }: JobName): JobView | undefined {
+    const job = this.#state.find(tenant, id);
+    return job === undefined ? undefined : viewJob(job, this.#retentionMs);
+  }
+
+  list(query: ListQuery): readonly JobView[] {
+    const jobs = query.metadata === undefined ? this.#byStatus(query) : this.#byMetadata(query);
+    return jobs.map((job) => viewJob(job, this.#retentionMs));
+  }
+
+  leases(): readonly LeaseView[] {
+    return Array.from(this.#state.leases.values(), ({ task, job, worker, startedAtMs, deadlineMs }) => ({
+      task,
+      tenant: job.tenant.name,
+      id: job.id,
+      worker,
+      attempt: job.attempt,
+      startedAtMs,
+      deadlineMs,
+    }));
+  }
+
+  limits(tenantName: string): readonly LimitView[] {
+    const tenant = this.#state.tenants.get(tenantName);
+    return Array.from(tenant?.limits?.values() ?? [], ({ kind, key, max, held, waiting }) => ({
+      tenant: tenantName,
+      kind,
+      key,
+      max,
+      held,
+      waiting,
+    }));
+  }
+
+  groups(): readonly GroupView[] {
+    return Array.from(this.#state.groups.values(), ({ name, paused, lanes }) => {
+      const tenants = Array.from(lanes.values(), ({ tenant, ready, running }) => ({
+        tenant: tenant.name,
+        ready: ready.size,
+        running,
+        weight: tenant.weight,
+      }));
+      const ready = tenants.reduce((sum, each) => sum + each.ready, 0);
+      const running = tenants.reduce((sum, each) => sum + each.running, 0);
+      return { group: name, paused, ready, running, tenants };
+    });
+  }
+
+  /** How many jobs a tenant has in memory, by status. */
+  counts(tenantName: string): Readonly<Record<JobStatus, number>> | undefined {
+    const statuses = this.#state.tenants.get(tenantName)?.statuses;
+    if (statuses === undefined) return undefined;
+    const { scheduled, running, succeeded, failed, cancelled } = statuses;
+    return {
+      scheduled: scheduled.size,
+      running: running.size,
+      succeeded: succeeded.size,
+      failed: failed.size,
+      cancelled: cancelled.size,
+    };
+  }
+
+  stats(): EngineStats {
+    const { counts, tenants, leases, finished, schedules } = this.#state;
+    return {
+      jobs: { ...counts },
+      tenants: tenants.size,
+      leases: leases.size,
+      finishedInMemory: finished.size,
+      schedules,
+    };
+  }
+
+  #byStatus({ tenant: name, status, limit, before }: ListQuery): readonly Job[] {
+    const tenant = this.#state.tenants.get(name);
+    if (tenant === undefined) return [];
+    const lists = status === undefined ? Object.values(tenant.statuses) : [tenant.statuses[status]];
+    const found: Job[] = [];
+    for (const { newest } of lists) {
+      let taken = 0;
+      // Equal times are in no order of ids, so all of them are taken before the rest is cut off.
+      let lastMs = Infinity;
+      for (let job = newest; job !== undefined; job = job.older) {
+        if (before !== undefined && !listedBefore(before, job)) continue;
+        if (taken >= limit && job.statusAtMs < lastMs) break;
+        found.push(job);
+        taken += 1;
+        lastMs = job.statusAtMs;
+      }
+    }
+    return found.sort(inListOrder).slice(0, limit);
+  }
+
+  #byMetadata({ tenant, status, metadata, limit, before }: ListQuery): readonly Job[] {
+    if (metadata === undefined) return [];
+    const index = this.#state.tenants.get(tenant)?.metadata;
+    const found: Job[] = [];
+    for (const job of index?.find(metadata.key, metadata.value) ?? []) {
+      if (status !== undefined && job.status !== status) continue;
+      if (before === undefined || listedBefore(before, job)) found.push(job);
+    }
+    return found.sort(inListOrder).slice(0, limit);
+  }
+}
+
+function inListOrder(a: ListCursor, b: ListCursor): number {
+  return listedBefore(a, b) ? -1 : listedBefore(b, a) ? 1 : 0;
+}
