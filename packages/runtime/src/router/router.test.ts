@@ -230,6 +230,15 @@ describe("Router, when nobody holds the shard", () => {
     expect(scene.clock.timers).toBe(0);
   });
 
+  test("waits for a holder no longer than its patience, and for an answer as long as its timeout", async () => {
+    const scene = new Scene();
+    const absent = await scene.ask({ timeoutMs: 4_000, patienceMs: 300 });
+    expect([absent.at, failure(absent).code]).toEqual([300, "NO_HOLDER"]);
+    scene.holds("a").says("a", { kind: "warming", progress: 0.5 });
+    const loading = await scene.ask({ timeoutMs: 4_000, patienceMs: 300 });
+    expect([loading.at, failure(loading).code]).toEqual([5_300, "WARMING"]);
+  });
+
   test("refuses a call when too many wait already", async () => {
     const scene = new Scene({ waitingMax: 2 });
     scene.begin();

@@ -32,6 +32,8 @@ export interface RouterRequest {
   readonly mode: "read" | "write";
   readonly body: unknown;
   readonly timeoutMs: number;
+  /** How long to wait for somebody to ask, or to ask again; the whole timeout when left out. One that says less hears sooner that a shard is not held, or is loading. */
+  readonly patienceMs?: number;
   /** A write that may be carried out twice: then it is tried again even when its outcome is unknown. */
   readonly idempotent?: boolean;
   readonly trace?: string;
@@ -122,6 +124,7 @@ export class Router {
     const { service, shard, mode } = request;
     let now = this.clock.now();
     const deadline = now + request.timeoutMs;
+    const patience = Math.min(deadline, now + (request.patienceMs ?? Infinity));
     const epochs = this.#epochs.of(service, shard);
     this.counts.calls++;
     this.#budget.deposit();
@@ -129,7 +132,7 @@ export class Router {
     let target: Target | undefined = this.#choose(request, now);
     if (!target || this.#breakers.passesAt(target.session, now) > now || !(deadline > now)) {
       journey = new Journey();
-      target = await this.#whenOpen(request, journey, deadline);
+      target = await this.#whenOpen(request, journey, patience);
       now = this.clock.now();
     }
     for (let tries = 1; ; tries++) {
@@ -154,7 +157,7 @@ export class Router {
       if (outcome instanceof TransportError || outcome.kind !== "ok" || !isFresh(outcome.epoch, floor)) {
         journey ??= new Journey();
         journey.tries = tries;
-        target = await this.#next(request, journey, target, outcome, floor, deadline);
+        target = await this.#next(request, journey, target, outcome, floor, { deadline, patience });
         now = this.clock.now();
         continue;
       }
@@ -171,7 +174,7 @@ export class Router {
     from: Target,
     outcome: NodeReply | TransportError,
     floor: Epoch | undefined,
-    deadline: number,
+    { deadline, patience }: { readonly deadline: number; readonly patience: number },
   ): Promise<Target> {
     if (!(outcome instanceof TransportError) && outcome.kind === "ok") this.counts.stale++;
     const verdict = judge(outcome, {
@@ -192,7 +195,7 @@ export class Router {
         journey.redirects++;
         this.counts.redirects++;
         if (this.#breakers.passesAt(hinted.session, now) <= now && deadline > now) return hinted;
-        return this.#whenOpen(request, journey, deadline);
+        return this.#whenOpen(request, journey, patience);
       }
       case "retry": {
         journey.last = verdict.failure;
@@ -201,8 +204,8 @@ export class Router {
         if (other && deadline > now && this.#pay(journey)) return other;
         journey.startOver();
         const pauseMs = backoffMs(this.#options.backoff, journey.pauses, this.#random);
-        if (deadline > now) await this.#pause(request, journey, Math.min(pauseMs, deadline - now));
-        return this.#whenOpen(request, journey, deadline);
+        if (patience > now) await this.#pause(request, journey, Math.min(pauseMs, patience - now));
+        return this.#whenOpen(request, journey, patience);
       }
     }
   }
@@ -272,8 +275,8 @@ export class Router {
 
   /** The error for a deadline that has passed: what stood in the way last. */
   #late(request: RouterRequest, journey: Journey, target: Target | undefined, shut: boolean): RouterError {
-    const { service, shard, timeoutMs } = request;
-    const within = `within ${timeoutMs} ms`;
+    const { service, shard, timeoutMs, patienceMs = Infinity } = request;
+    const within = `within ${Math.min(timeoutMs, patienceMs)} ms`;
     const late = journey.tries === 0 ? `not even sent ${within}` : `no answer ${within}`;
     let failure: TryFailure = journey.last ?? {
       code: "TIMEOUT",
