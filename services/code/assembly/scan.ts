@@ -1,0 +1,193 @@
+/**
+ * Runs a lazy DFA over documents and writes every match, leftmost first, each after the one before. The tables are made by the caller, row by row, when `scan`
+ * asks: a row is 257 entries of u32 (one per byte, then one for the end of the text) at an address divisible by 64; an entry is the address of the next row plus flags.
+ * A match flag on an entry says that a match ended just before the byte that was read. A forward automaton finds where the leftmost match ends, a backward one where it starts.
+ *
+ * `scan` returns DONE, NEED (one entry is missing: `state` and `symbol` say which) or FULL (take the output and call again). It goes on where it stopped.
+ */
+import { afterLast, find, indexOf } from "./bytes";
+
+const MATCH: u32 = 1;
+const DEAD: u32 = 2;
+const UNKNOWN: u32 = 4;
+const FLAGS: u32 = 63;
+const END_OF_TEXT: u32 = 256;
+
+const DONE: u32 = 0;
+const NEED: u32 = 1;
+const FULL: u32 = 2;
+
+const SEEK: u32 = 0;
+const START: u32 = 1;
+const FORWARD: u32 = 2;
+const BACKWARD: u32 = 3;
+const EMIT: u32 = 4;
+
+/** All fields are u32 at `context`, in this order; the TypeScript side has the same list. */
+@unmanaged
+class Context {
+  phase: u32;
+  at: u32;
+  state: u32;
+  symbol: u32;
+  lastEnd: u32;
+  best: u32;
+  scanStart: u32;
+  scanEnd: u32;
+  regionEnd: u32;
+  docStart: u32;
+  docEnd: u32;
+  out: u32;
+  outEnd: u32;
+  previousEnd: u32;
+  kinds: u32;
+  /** 0 when there is no substring that every match's line must have. */
+  needleLength: u32;
+  needle: u32;
+  mask: u32;
+  rareA: u32;
+  rareB: u32;
+  forward0: u32;
+  forward1: u32;
+  forward2: u32;
+  forward3: u32;
+  backward0: u32;
+  backward1: u32;
+  backward2: u32;
+  backward3: u32;
+}
+
+export function scan(context: usize): u32 {
+  const c = changetype<Context>(context);
+  const kinds: usize = c.kinds;
+  let phase = c.phase;
+  let at: usize = c.at;
+  while (true) {
+    if (phase == SEEK) {
+      if (at >= c.regionEnd && !(at == c.docEnd && c.needleLength == 0)) return DONE;
+      if (c.needleLength != 0) {
+        const hit = find(at, c.regionEnd, c.needle, c.mask, c.needleLength, c.rareA, c.rareB);
+        if (hit >= c.regionEnd) return DONE;
+        at = afterLast(at, hit, 10);
+        const lineEnd = indexOf(hit + c.needleLength, c.docEnd, 10);
+        c.scanEnd = (lineEnd < c.docEnd ? lineEnd + 1 : c.docEnd) as u32;
+      } else {
+        c.scanEnd = c.regionEnd;
+      }
+      phase = START;
+    }
+    if (phase == START) {
+      const kind: usize = at == c.docStart ? 0 : load<u8>(kinds + load<u8>(at - 1));
+      c.state = load<u32>(context + offsetof<Context>("forward0") + (kind << 2));
+      c.lastEnd = 0;
+      c.scanStart = at as u32;
+      phase = FORWARD;
+    }
+    if (phase == FORWARD) {
+      let state: usize = c.state;
+      let lastEnd = c.lastEnd;
+      const end: usize = c.scanEnd;
+      let next: u32 = 0;
+      let need = false;
+      while (at < end) {
+        next = load<u32>(state + ((load<u8>(at) as usize) << 2));
+        if (next & FLAGS) {
+          if (next & UNKNOWN) {
+            c.symbol = load<u8>(at);
+            need = true;
+            break;
+          }
+          if (next & MATCH) lastEnd = at as u32;
+          if (next & DEAD) break;
+        }
+        state = next & ~FLAGS;
+        at += 1;
+      }
+      if (!need && at == end && end == c.docEnd) {
+        next = load<u32>(state + 1024);
+        if (next & UNKNOWN) {
+          c.symbol = END_OF_TEXT;
+          need = true;
+        } else if (next & MATCH) lastEnd = at as u32;
+      }
+      c.lastEnd = lastEnd;
+      if (need) {
+        c.state = state as u32;
+        c.at = at as u32;
+        c.phase = FORWARD;
+        return NEED;
+      }
+      if (lastEnd == 0) {
+        at = end;
+        // Without a substring to look for there is nothing more in this region.
+        if (c.needleLength == 0 || at >= c.regionEnd) {
+          c.at = at as u32;
+          return DONE;
+        }
+        phase = SEEK;
+        continue;
+      }
+      at = lastEnd;
+      const kind: usize = at == c.docEnd ? 0 : load<u8>(kinds + load<u8>(at));
+      c.state = load<u32>(context + offsetof<Context>("backward0") + (kind << 2));
+      c.best = lastEnd;
+      phase = BACKWARD;
+    }
+    if (phase == BACKWARD) {
+      let state: usize = c.state;
+      const start: usize = c.scanStart;
+      let next: u32 = 0;
+      let need = false;
+      while (true) {
+        const symbol: u32 = at == c.docStart ? END_OF_TEXT : load<u8>(at - 1);
+        next = load<u32>(state + ((symbol as usize) << 2));
+        if (next & UNKNOWN) {
+          c.symbol = symbol;
+          need = true;
+          break;
+        }
+        if (next & MATCH) c.best = at as u32;
+        if ((next & DEAD) != 0 || at == start) break;
+        state = next & ~FLAGS;
+        at -= 1;
+      }
+      if (need) {
+        c.state = state as u32;
+        c.at = at as u32;
+        c.phase = BACKWARD;
+        return NEED;
+      }
+      phase = EMIT;
+    }
+    const best: usize = c.best;
+    const matchEnd: usize = c.lastEnd;
+    // An empty match right after another, or inside a character, is none.
+    const inside = matchEnd < c.docEnd && (load<u8>(matchEnd) & 0xc0) == 0x80;
+    if (best != matchEnd || (matchEnd != c.previousEnd && !inside)) {
+      if (c.out + 8 > c.outEnd) {
+        c.phase = EMIT;
+        return FULL;
+      }
+      store<u32>(c.out, best as u32);
+      store<u32>(c.out, matchEnd as u32, 4);
+      c.out += 8;
+      c.previousEnd = matchEnd as u32;
+    }
+    at = matchEnd;
+    if (best == matchEnd) {
+      // After an empty match the next one starts one character on.
+      at += 1;
+      while (at < c.docEnd && (load<u8>(at) & 0xc0) == 0x80) at += 1;
+    }
+    if (at > c.scanEnd || (at == c.scanEnd && at != c.docEnd)) {
+      if (c.needleLength == 0 || at >= c.regionEnd) {
+        c.at = at as u32;
+        return DONE;
+      }
+      phase = SEEK;
+    } else {
+      phase = START;
+    }
+  }
+  return DONE;
+}

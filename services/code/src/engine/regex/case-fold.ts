@@ -1,0 +1,70 @@
+/**
+ * Letters that are the same without case, by Unicode's simple folding: `k` is also `K` and the Kelvin sign, `s` also the long s. The orbits come from the
+ * engine that runs us, which folds in the same way for expressions with the flags `iu`.
+ */
+import { normalize } from "./char-set.ts";
+
+/** Code points beyond which nothing has case; the last such letters are Adlam's. */
+const CASED_MAX = 0x1e943;
+
+let orbits: Map<number, readonly number[]> | undefined;
+
+/** The set with everything that folds to the same as one of its members. */
+export function foldSet(ranges: readonly number[]): number[] {
+  const last = ranges.at(-1);
+  if (last === undefined) return [];
+  const pairs = [...ranges];
+  if (last < 128) {
+    for (let i = 0; i < ranges.length; i += 2) {
+      for (let at = ranges[i]!; at <= ranges[i + 1]!; at += 1) {
+        const lower = at | 0x20;
+        if (lower < 0x61 || lower > 0x7a || (at !== lower && at !== lower - 0x20)) continue;
+        pairs.push(lower, lower, lower - 0x20, lower - 0x20);
+        if (lower === 0x6b) pairs.push(0x212a, 0x212a);
+        if (lower === 0x73) pairs.push(0x17f, 0x17f);
+      }
+    }
+    return normalize(pairs);
+  }
+  orbits ??= findOrbits();
+  for (const [member, orbit] of orbits) {
+    for (let i = 0; i < ranges.length; i += 2) {
+      if (member < ranges[i]! || member > ranges[i + 1]!) continue;
+      for (const other of orbit) pairs.push(other, other);
+    }
+  }
+  return normalize(pairs);
+}
+
+function findOrbits(): Map<number, readonly number[]> {
+  const groups = new Map<string, Set<number>>();
+  const join = (key: string, member: number): void => {
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, new Set([member]));
+    else group.add(member);
+  };
+  for (let at = 0x41; at <= CASED_MAX; at += 1) {
+    if (at >= 0xd800 && at < 0xe000) continue;
+    const char = String.fromCodePoint(at);
+    const lower = char.toLowerCase();
+    const upper = char.toUpperCase();
+    if (lower === char && upper === char) continue;
+    const key = upper.toLowerCase();
+    join(key, at);
+    // What lower case alone joins, such as a capital that has a lower case of its own but shares its upper case.
+    if (lower !== key) join(lower, at);
+  }
+  const result = new Map<number, readonly number[]>();
+  for (const group of groups.values()) {
+    for (const member of group) {
+      const same = new RegExp(`^${escapeChar(member)}$`, "iu");
+      const orbit = [...group].filter((other) => other !== member && same.test(String.fromCodePoint(other)));
+      if (orbit.length > 0) result.set(member, [...new Set([...(result.get(member) ?? []), ...orbit])]);
+    }
+  }
+  return result;
+}
+
+function escapeChar(codePoint: number): string {
+  return `\\u{${codePoint.toString(16)}}`;
+}

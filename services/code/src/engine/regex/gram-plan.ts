@@ -1,0 +1,211 @@
+/**
+ * What the grams of a segment can say about an expression: a condition that every document with a match meets. Its leaves are strings of byte classes; a leaf
+ * is true for the blocks in which such a string may start. The way of thinking is that of Russ Cox's trigram index: for each part of the expression, which whole strings
+ * it matches if they are few, else how its matches begin and end.
+ */
+import { byteClasses } from "../kernels/byte-classes.ts";
+import type { Node } from "./syntax.ts";
+import { size } from "./char-set.ts";
+
+export type GramPlan =
+  | { readonly kind: "all" | "none" }
+  /** One character per byte class, at least three. */
+  | { readonly kind: "literal"; readonly classes: string }
+  | { readonly kind: "and" | "or"; readonly of: readonly GramPlan[] };
+
+export interface GramAnalysis {
+  readonly plan: GramPlan;
+  /** A character beyond ASCII may stand for a letter in it; blocks with such characters are candidates whatever the plan says. */
+  readonly folds: boolean;
+}
+
+interface Part {
+  /** All strings it matches, when these are few. */
+  readonly exact: ReadonlySet<string> | undefined;
+  readonly prefix: ReadonlySet<string>;
+  readonly suffix: ReadonlySet<string>;
+  readonly plan: GramPlan;
+}
+
+const ALL: GramPlan = { kind: "all" };
+const NOTHING: ReadonlySet<string> = new Set([""]);
+const SET_MAX = 24;
+const EXACT_LENGTH_MAX = 64;
+const EDGE_LENGTH_MAX = 24;
+const REPEAT_COPIES_MAX = 4;
+
+export function analyseGrams(node: Node): GramAnalysis {
+  const analyser = new Analyser();
+  const part = settle(analyser.part(node));
+  return { plan: part.plan, folds: analyser.folds };
+}
+
+/** The plan of a substring given as bytes. */
+export function literalPlan(bytes: Uint8Array): GramPlan {
+  return oneOf(new Set([classString(bytes)]));
+}
+
+class Analyser {
+  folds = false;
+
+  part(node: Node): Part {
+    switch (node.kind) {
+      case "empty":
+      case "assert":
+        return { exact: NOTHING, prefix: NOTHING, suffix: NOTHING, plan: ALL };
+      case "chars":
+        return this.#chars(node.ranges, node.folded);
+      case "concat":
+        return node.of.map((each) => this.part(each)).reduce((a, b) => concat(a, b));
+      case "either":
+        return node.of.map((each) => this.part(each)).reduce((a, b) => either(a, b));
+      case "repeat": {
+        if (node.max === 0) return this.part({ kind: "empty" });
+        const inside = this.part(node.of);
+        if (node.min === 0) {
+          return node.max === 1
+            ? either(inside, { exact: NOTHING, prefix: NOTHING, suffix: NOTHING, plan: ALL })
+            : { exact: undefined, prefix: NOTHING, suffix: NOTHING, plan: ALL };
+        }
+        const copies = Math.min(node.min, REPEAT_COPIES_MAX);
+        let whole = inside;
+        for (let i = 1; i < copies; i += 1) whole = concat(whole, inside);
+        if (node.max === copies) return whole;
+        const loose = settle(whole);
+        return { ...loose, exact: undefined };
+      }
+    }
+  }
+
+  #chars(ranges: readonly number[], folded: boolean): Part {
+    if (ranges.length === 0)
+      return { exact: undefined, prefix: NOTHING, suffix: NOTHING, plan: { kind: "none" } };
+    const strings = new Set<string>();
+    if (size(ranges) <= SET_MAX * 3) {
+      for (let i = 0; i < ranges.length; i += 2) {
+        for (let at = ranges[i]!; at <= ranges[i + 1]!; at += 1) {
+          if (folded && (at === 0x212a || at === 0x17f)) this.folds = true;
+          else strings.add(classString(Buffer.from(String.fromCodePoint(at))));
+        }
+      }
+    }
+    if (strings.size === 0 || strings.size > SET_MAX)
+      return { exact: undefined, prefix: NOTHING, suffix: NOTHING, plan: ALL };
+    return { exact: strings, prefix: strings, suffix: strings, plan: ALL };
+  }
+}
+
+function concat(a: Part, b: Part): Part {
+  if (a.exact !== undefined && b.exact !== undefined) {
+    const exact = cross(a.exact, b.exact);
+    if (exact !== undefined && longest(exact) <= EXACT_LENGTH_MAX)
+      return { exact, prefix: exact, suffix: exact, plan: and(a.plan, b.plan) };
+  }
+  const left = a.exact === undefined ? a : undefined;
+  const right = b.exact === undefined ? b : undefined;
+  let plan = and(a.plan, b.plan);
+  // Where two parts meet, the end of one and the beginning of the other make strings of their own.
+  const middle = cross(a.exact ?? a.suffix, b.exact ?? b.prefix);
+  if (middle !== undefined) plan = and(plan, oneOf(middle));
+  else plan = and(plan, and(oneOf(a.exact ?? a.suffix), oneOf(b.exact ?? b.prefix)));
+  const begin = left?.prefix ?? cross(a.exact ?? NOTHING, b.exact ?? b.prefix) ?? a.exact ?? NOTHING;
+  const end = right?.suffix ?? cross(a.exact ?? a.suffix, b.exact ?? NOTHING) ?? b.exact ?? NOTHING;
+  return { exact: undefined, prefix: heads(begin), suffix: tails(end), plan };
+}
+
+function either(a: Part, b: Part): Part {
+  if (a.exact !== undefined && b.exact !== undefined && a.plan === ALL && b.plan === ALL) {
+    const exact = new Set([...a.exact, ...b.exact]);
+    if (exact.size <= SET_MAX) return { exact, prefix: exact, suffix: exact, plan: ALL };
+  }
+  const [x, y] = [settle(a), settle(b)];
+  return {
+    exact: undefined,
+    prefix: heads(new Set([...x.prefix, ...y.prefix])),
+    suffix: tails(new Set([...x.suffix, ...y.suffix])),
+    plan: or(x.plan, y.plan),
+  };
+}
+
+/** Puts what is known of the strings into the plan, where it cannot be lost. */
+function settle(part: Part): Part {
+  if (part.exact === undefined)
+    return { ...part, plan: and(part.plan, and(oneOf(part.prefix), oneOf(part.suffix))) };
+  return {
+    exact: undefined,
+    prefix: heads(part.exact),
+    suffix: tails(part.exact),
+    plan: and(part.plan, oneOf(part.exact)),
+  };
+}
+
+function oneOf(strings: ReadonlySet<string>): GramPlan {
+  const of: GramPlan[] = [];
+  for (const each of strings) {
+    if (each.length < 3) return ALL;
+    of.push({ kind: "literal", classes: each.slice(0, EXACT_LENGTH_MAX) });
+  }
+  return of.length === 1 ? of[0]! : { kind: "or", of };
+}
+
+function and(a: GramPlan, b: GramPlan): GramPlan {
+  if (a.kind === "all" || b.kind === "none") return b;
+  if (b.kind === "all" || a.kind === "none") return a;
+  const of = [...(a.kind === "and" ? a.of : [a]), ...(b.kind === "and" ? b.of : [b])];
+  const distinct = new Map(of.map((each) => [JSON.stringify(each), each]));
+  const plans = [...distinct.values()].filter((each) => !implied(each, of));
+  return plans.length === 1 ? plans[0]! : { kind: "and", of: plans };
+}
+
+/** A literal inside another that is also asked for says nothing. */
+function implied(plan: GramPlan, among: readonly GramPlan[]): boolean {
+  if (plan.kind !== "literal") return false;
+  return among.some(
+    (each) =>
+      each.kind === "literal" &&
+      each.classes.length > plan.classes.length &&
+      each.classes.includes(plan.classes),
+  );
+}
+
+function or(a: GramPlan, b: GramPlan): GramPlan {
+  if (a.kind === "none" || b.kind === "all") return b;
+  if (b.kind === "none" || a.kind === "all") return a;
+  return { kind: "or", of: [...(a.kind === "or" ? a.of : [a]), ...(b.kind === "or" ? b.of : [b])] };
+}
+
+function cross(a: ReadonlySet<string>, b: ReadonlySet<string>): Set<string> | undefined {
+  if (a.size * b.size > SET_MAX) return undefined;
+  const out = new Set<string>();
+  for (const x of a) for (const y of b) out.add(x + y);
+  return out;
+}
+
+function heads(strings: ReadonlySet<string>): ReadonlySet<string> {
+  return shorten(strings, (each, length) => each.slice(0, length));
+}
+
+function tails(strings: ReadonlySet<string>): ReadonlySet<string> {
+  return shorten(strings, (each, length) => each.slice(Math.max(0, each.length - length)));
+}
+
+function shorten(
+  strings: ReadonlySet<string>,
+  cut: (each: string, length: number) => string,
+): ReadonlySet<string> {
+  for (const length of [EDGE_LENGTH_MAX, 5, 3]) {
+    const shorter = new Set(Array.from(strings, (each) => cut(each, length)));
+    if (shorter.size <= SET_MAX) return shorter;
+  }
+  return NOTHING;
+}
+
+function longest(strings: ReadonlySet<string>): number {
+  let most = 0;
+  for (const each of strings) most = Math.max(most, each.length);
+  return most;
+}
+
+function classString(bytes: Uint8Array): string {
+  return String.fromCharCode(...Array.from(bytes, (byte) => byteClasses[byte]!));
+}

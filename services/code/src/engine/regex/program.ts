@@ -1,0 +1,182 @@
+/**
+ * An expression as a nondeterministic automaton over bytes. Characters become ranges of UTF-8 bytes; what is not UTF-8 matches nothing. A state either reads one
+ * byte, goes on without reading (in order of preference), asserts, or is the match. The same expression also compiles backward, to find where a match starts from where it ends.
+ */
+import { EngineError } from "../errors.ts";
+import { isNullable, type Assertion, type Node } from "./syntax.ts";
+import { utf8Sequences, type ByteRange } from "./utf8.ts";
+
+/** States of one program, as RE2 has a limit. A state set of this size still steps in a few milliseconds. */
+const STATES_MAX = 100_000;
+
+export interface Program {
+  readonly start: number;
+  readonly states: readonly State[];
+  /** Whether what lies before and after a place matters. */
+  readonly asserts: boolean;
+  /** For each byte, its class; bytes of one class are never told apart. */
+  readonly classes: Uint8Array;
+}
+
+export type State =
+  | { readonly kind: "bytes"; readonly ranges: readonly (ByteRange & { readonly next: number })[] }
+  | { readonly kind: "split"; readonly next: number[] }
+  | { readonly kind: "assert"; readonly assertion: Assertion; readonly next: number }
+  | { readonly kind: "match" };
+
+/** `anywhere` puts a loop in front that skips bytes, less preferred than starting here. */
+export function compile(
+  node: Node,
+  terms: { readonly backward: boolean; readonly anywhere: boolean },
+): Program {
+  return new Compiler(terms.backward).compile(node, terms.anywhere);
+}
+
+class Compiler {
+  readonly #states: State[] = [];
+  readonly #backward: boolean;
+  /** Tails of byte sequences that lead to the same state, so that large classes stay small. */
+  #tails = new Map<string, number>();
+  #asserts = false;
+
+  constructor(backward: boolean) {
+    this.#backward = backward;
+  }
+
+  compile(node: Node, anywhere: boolean): Program {
+    const match = this.#add({ kind: "match" });
+    let start = this.#node(node, match);
+    if (anywhere) {
+      const split = { kind: "split" as const, next: [start] };
+      const loop = this.#add(split);
+      split.next.push(this.#add({ kind: "bytes", ranges: [{ from: 0, to: 255, next: loop }] }));
+      start = loop;
+    }
+    return { start, states: this.#states, asserts: this.#asserts, classes: this.#classes() };
+  }
+
+  #add(state: State): number {
+    if (this.#states.length >= STATES_MAX)
+      throw new EngineError(
+        "PATTERN_TOO_LARGE",
+        "the expression is too large: repeat less, or use smaller classes",
+      );
+    return this.#states.push(state) - 1;
+  }
+
+  /** The state that matches `node` and then goes on at `next`. */
+  #node(node: Node, next: number): number {
+    switch (node.kind) {
+      case "empty":
+        return next;
+      case "chars":
+        return this.#chars(node.ranges, next);
+      case "concat": {
+        const order = this.#backward ? node.of : node.of.toReversed();
+        return order.reduce((after, each) => this.#node(each, after), next);
+      }
+      case "either":
+        return this.#add({ kind: "split", next: node.of.map((each) => this.#node(each, next)) });
+      case "assert":
+        this.#asserts = true;
+        return this.#add({ kind: "assert", assertion: node.assertion, next });
+      case "repeat":
+        return this.#repeat(node, next);
+    }
+  }
+
+  #repeat(node: Extract<Node, { kind: "repeat" }>, next: number): number {
+    const { of, min, max, greedy } = node;
+    let at = next;
+    if (max === undefined) {
+      if (min === 0 && isNullable(of)) {
+        // With an inside that can be empty, the order of preference comes out right only as an optional one-or-more.
+        at = this.#optional(this.#plus(of, greedy, next), next, greedy);
+      } else if (min === 0) at = this.#star(of, greedy, next);
+      else at = this.#plus(of, greedy, next);
+    } else {
+      for (let i = min; i < max; i += 1) at = this.#optional(this.#node(of, at), next, greedy);
+    }
+    const copies = max === undefined ? Math.max(0, min - 1) : min;
+    for (let i = 0; i < copies; i += 1) at = this.#node(of, at);
+    return at;
+  }
+
+  #star(of: Node, greedy: boolean, next: number): number {
+    const split: { kind: "split"; next: number[] } = { kind: "split", next: [] };
+    const loop = this.#add(split);
+    const body = this.#node(of, loop);
+    split.next.push(...(greedy ? [body, next] : [next, body]));
+    return loop;
+  }
+
+  #plus(of: Node, greedy: boolean, next: number): number {
+    const split: { kind: "split"; next: number[] } = { kind: "split", next: [] };
+    const loop = this.#add(split);
+    const body = this.#node(of, loop);
+    split.next.push(...(greedy ? [body, next] : [next, body]));
+    return body;
+  }
+
+  #optional(body: number, next: number, greedy: boolean): number {
+    return this.#add({ kind: "split", next: greedy ? [body, next] : [next, body] });
+  }
+
+  #chars(ranges: readonly number[], next: number): number {
+    const sequences = utf8Sequences(ranges);
+    if (this.#backward) for (const each of sequences) each.reverse();
+    this.#tails = new Map();
+    return this.#sequences(sequences, 0, next);
+  }
+
+  #sequences(sequences: readonly (readonly ByteRange[])[], depth: number, next: number): number {
+    const groups = new Map<number, (readonly ByteRange[])[]>();
+    for (const each of sequences) {
+      const { from, to } = each[depth]!;
+      const group = groups.get(from * 256 + to);
+      if (group === undefined) groups.set(from * 256 + to, [each]);
+      else group.push(each);
+    }
+    const out = [...groups.values()].map((group) => {
+      const { from, to } = group[0]![depth]!;
+      const longer = group.filter((each) => each.length > depth + 1);
+      return { from, to, next: longer.length === 0 ? next : this.#sequences(longer, depth + 1, next) };
+    });
+    const key = out.map((each) => `${each.from},${each.to},${each.next}`).join(";");
+    const known = this.#tails.get(key);
+    if (known !== undefined) return known;
+    const state = this.#add({ kind: "bytes", ranges: out });
+    this.#tails.set(key, state);
+    return state;
+  }
+
+  #classes(): Uint8Array {
+    const starts = new Uint8Array(257);
+    for (const state of this.#states) {
+      if (state.kind !== "bytes") continue;
+      for (const { from, to } of state.ranges) {
+        starts[from] = 1;
+        starts[to + 1] = 1;
+      }
+    }
+    if (this.#asserts) {
+      for (const [from, to] of [
+        [10, 10],
+        [0x30, 0x39],
+        [0x41, 0x5a],
+        [0x5f, 0x5f],
+        [0x61, 0x7a],
+      ] as const) {
+        starts[from] = 1;
+        starts[to + 1] = 1;
+      }
+    }
+    const classes = new Uint8Array(256);
+    let current = 0;
+    for (let byte = 1; byte < 256; byte += 1) {
+      if (starts[byte] === 1) current += 1;
+      classes[byte] = current;
+    }
+    return classes;
+  }
+}

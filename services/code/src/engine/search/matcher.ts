@@ -1,0 +1,208 @@
+/**
+ * Runs one pattern over bytes of one memory, in a thread's scratch of it. It drives the kernels: literals go straight through, expressions come back here
+ * whenever a transition is missing.
+ */
+import { KINDS_AT, type Kernels } from "../kernels/kernels.ts";
+import { CONTEXT_STRIDE, MATCHES_MAX, NEEDLE_BYTES_MAX, scratchLayout } from "../memory/scratch.ts";
+import { Dfa } from "../regex/dfa.ts";
+import type { MatchList } from "./match-list.ts";
+import type { Pattern } from "./pattern.ts";
+import { rarestTwo } from "./rare-bytes.ts";
+
+/** The fields of `Context` in assembly/scan.ts, in order. */
+const field = {
+  phase: 0,
+  at: 1,
+  state: 2,
+  symbol: 3,
+  regionEnd: 8,
+  docStart: 9,
+  docEnd: 10,
+  out: 11,
+  outEnd: 12,
+  previousEnd: 13,
+  kinds: 14,
+  needleLength: 15,
+  needle: 16,
+  mask: 17,
+  rareA: 18,
+  rareB: 19,
+  forward: 20,
+  backward: 24,
+} as const;
+
+const DONE = 0;
+const NEED = 1;
+const BACKWARD = 3;
+
+/** Where a matcher may work. */
+export interface MatcherPlace {
+  readonly kernels: Kernels;
+  readonly memory: SharedArrayBuffer;
+  /** The thread's scratch. */
+  readonly scratch: number;
+  /** Which of the scratch's contexts and needles. */
+  readonly slot: number;
+  /** Room for automata. */
+  readonly rowsFrom: number;
+  readonly rowsTo: number;
+  /** Throws when the search should stop. */
+  readonly checkpoint: () => void;
+}
+
+export class Matcher {
+  readonly #pattern: Pattern;
+  readonly #place: MatcherPlace;
+  readonly #words: Uint32Array;
+  readonly #context: number;
+  readonly #needle: number;
+  readonly #mask: number;
+  readonly #rare: readonly [number, number];
+  #forward: Dfa | undefined;
+  #backward: Dfa | undefined;
+
+  constructor(pattern: Pattern, place: MatcherPlace) {
+    this.#pattern = pattern;
+    this.#place = place;
+    this.#words = new Uint32Array(place.memory);
+    this.#context = place.scratch + scratchLayout.contexts + place.slot * CONTEXT_STRIDE;
+    this.#needle = place.scratch + scratchLayout.needles + place.slot * NEEDLE_BYTES_MAX * 2;
+    this.#mask = this.#needle + NEEDLE_BYTES_MAX;
+    const { literal } = pattern;
+    this.#rare = literal === undefined ? [0, 0] : rarestTwo(literal.bytes);
+    if (literal === undefined) return;
+    const bytes = new Uint8Array(place.memory);
+    bytes.set(literal.bytes, this.#needle);
+    bytes.set(literal.mask, this.#mask);
+  }
+
+  /**
+   * Appends every match in the text [docStart, docEnd) that starts in [from, to), or, when matches stay within lines, lies in a line that reaches into it.
+   * `folding` says that this text may hold characters that fold to ASCII letters. Requires that calls for one text go from left to right and do not overlap.
+   */
+  collect(
+    docStart: number,
+    docEnd: number,
+    from: number,
+    to: number,
+    folding: boolean,
+    out: MatchList,
+  ): void {
+    const { literal, whole, folds } = this.#pattern;
+    const exact = literal !== undefined && !(folding && folds);
+    if (whole && exact)
+      this.#literals(from, Math.min(docEnd, to + literal.bytes.length - 1), literal.bytes.length, out);
+    else this.#scan(docStart, docEnd, from, to, exact, out);
+  }
+
+  #literals(from: number, to: number, length: number, out: MatchList): void {
+    const { kernels, scratch } = this.#place;
+    const matches = scratch + scratchLayout.matches;
+    const resumeAt = scratch + scratchLayout.resumeAt;
+    let at = Math.max(from, out.lastEnd);
+    while (at < to) {
+      const end =
+        kernels.findAll(
+          at,
+          to,
+          this.#needle,
+          this.#mask,
+          length,
+          this.#rare[0],
+          this.#rare[1],
+          matches,
+          matches + MATCHES_MAX * 8,
+          resumeAt,
+        ) >>> 0;
+      out.append(this.#words, matches, end);
+      at = this.#words[resumeAt >>> 2]!;
+      if (end === matches) break;
+    }
+  }
+
+  #scan(docStart: number, docEnd: number, from: number, to: number, exact: boolean, out: MatchList): void {
+    const { kernels, scratch, checkpoint } = this.#place;
+    const { literal, lineBound } = this.#pattern;
+    const needle = exact && literal !== undefined;
+    if (!lineBound) {
+      const first = needle
+        ? kernels.find(docStart, docEnd, this.#needle, this.#mask, literal.bytes.length, ...this.#rare) >>> 0
+        : docStart;
+      if (needle && first >= docEnd) return;
+    }
+    this.#prepare();
+    const c = this.#context >>> 2;
+    const words = this.#words;
+    const matches = scratch + scratchLayout.matches;
+    const regionEnd = lineBound ? this.#lineEnd(to, docEnd) : docEnd;
+    // What lies in lines that the region before reached into is done.
+    if (out.scannedTo >= regionEnd) return;
+    words[c + field.phase] = 0;
+    words[c + field.at] = lineBound ? this.#lineStart(docStart, Math.max(from, out.scannedTo)) : docStart;
+    words[c + field.regionEnd] = regionEnd;
+    words[c + field.docStart] = docStart;
+    words[c + field.docEnd] = docEnd;
+    words[c + field.previousEnd] = out.lastEnd;
+    words[c + field.needleLength] = needle && lineBound ? literal.bytes.length : 0;
+    for (;;) {
+      words[c + field.out] = matches;
+      words[c + field.outEnd] = matches + MATCHES_MAX * 8;
+      const status = this.#advance(kernels, c);
+      out.append(words, matches, words[c + field.out]!);
+      if (status === DONE) break;
+      checkpoint();
+    }
+    out.scannedTo = regionEnd;
+  }
+
+  /** Runs until the end or until the output is full, making transitions on the way. */
+  #advance(kernels: Kernels, c: number): number {
+    const words = this.#words;
+    for (;;) {
+      const status = kernels.scan(this.#context);
+      if (status !== NEED) return status;
+      this.#place.checkpoint();
+      const dfa = words[c + field.phase] === BACKWARD ? this.#backward! : this.#forward!;
+      const flushes = dfa.flushes;
+      words[c + field.state] = dfa.step(words[c + field.state]!, words[c + field.symbol]!);
+      if (dfa.flushes !== flushes) this.#writeStarts();
+    }
+  }
+
+  #prepare(): void {
+    if (this.#forward !== undefined) return;
+    const { memory, rowsFrom, rowsTo } = this.#place;
+    const { forward, backward } = this.#pattern.programs();
+    const middle = (rowsFrom + Math.floor((rowsTo - rowsFrom) / 2)) & ~63;
+    this.#forward = new Dfa(forward, false, memory, rowsFrom, middle);
+    this.#backward = new Dfa(backward, true, memory, middle, rowsTo);
+    const c = this.#context >>> 2;
+    const words = this.#words;
+    words[c + field.kinds] = KINDS_AT;
+    words[c + field.needle] = this.#needle;
+    words[c + field.mask] = this.#mask;
+    [words[c + field.rareA], words[c + field.rareB]] = this.#rare;
+    this.#writeStarts();
+  }
+
+  #writeStarts(): void {
+    const c = this.#context >>> 2;
+    for (const kind of [0, 1, 2, 3] as const) {
+      this.#words[c + field.forward + kind] = this.#forward!.start(kind);
+      this.#words[c + field.backward + kind] = this.#backward!.start(kind);
+    }
+  }
+
+  #lineStart(docStart: number, at: number): number {
+    const bytes = new Uint8Array(this.#place.memory, docStart, at - docStart);
+    return docStart + bytes.lastIndexOf(10) + 1;
+  }
+
+  /** After the line break of the line that `at - 1` is in. */
+  #lineEnd(at: number, docEnd: number): number {
+    if (at >= docEnd) return docEnd;
+    const bytes = new Uint8Array(this.#place.memory, at - 1, docEnd - at + 1);
+    const found = bytes.indexOf(10);
+    return found === -1 ? docEnd : at + found;
+  }
+}

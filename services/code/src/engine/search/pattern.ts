@@ -1,0 +1,86 @@
+/** An atom's text or expression, ready to run: what the grams can say, the substring every match has, and automata when these are needed. */
+import { EngineError } from "../errors.ts";
+import { NEEDLE_BYTES_MAX } from "../memory/scratch.ts";
+import type { RegexQuery, SubstringQuery } from "../query.ts";
+import { foldSet } from "../regex/case-fold.ts";
+import { analyseGrams, literalPlan, type GramPlan } from "../regex/gram-plan.ts";
+import { plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
+import { parseRegex } from "../regex/parse.ts";
+import { compile, type Program } from "../regex/program.ts";
+import { canMatchLineBreak, type Node } from "../regex/syntax.ts";
+
+export interface Pattern {
+  readonly plan: GramPlan;
+  /** Blocks with characters beyond ASCII that fold to letters are candidates too. */
+  readonly folds: boolean;
+  readonly literal: Literal | undefined;
+  /** Nothing but the literal. */
+  readonly whole: boolean;
+  /** No match contains a line break, so each lies in one line. */
+  readonly lineBound: boolean;
+  readonly withinLines: boolean;
+  /** Made when first asked for: most searches need none. */
+  programs(): { readonly forward: Program; readonly backward: Program };
+}
+
+/** Shorter needles are in almost every line, where looking for them costs more than it saves. */
+const NEEDLE_BYTES_MIN = 2;
+
+export function compilePattern(query: SubstringQuery | RegexQuery): Pattern {
+  if (query.kind === "substring" && query.caseSensitive) return fromLiteral(query.text);
+  const node =
+    query.kind === "regex"
+      ? parseRegex(query.pattern, {
+          caseSensitive: query.caseSensitive,
+          ...(query.withinLines === undefined ? {} : { withinLines: query.withinLines }),
+        })
+      : foldedText(query.text);
+  const { literal, whole } = requiredLiteral(node);
+  const useful = literal !== undefined && (whole || literal.bytes.length >= NEEDLE_BYTES_MIN);
+  return {
+    ...analyseGrams(node),
+    literal: useful ? literal : undefined,
+    whole: useful && whole,
+    lineBound: !canMatchLineBreak(node),
+    withinLines: query.kind === "regex" && query.withinLines === true,
+    programs: once(node),
+  };
+}
+
+function fromLiteral(text: string): Pattern {
+  const literal = plainLiteral(text);
+  if (literal.bytes.length > NEEDLE_BYTES_MAX)
+    throw new EngineError("PATTERN_TOO_LARGE", `a substring may have ${NEEDLE_BYTES_MAX} bytes`);
+  if (literal.bytes.length === 0)
+    return { ...compilePattern({ kind: "regex", pattern: "", caseSensitive: true, scope: "content" }) };
+  return {
+    plan: literalPlan(literal.bytes),
+    folds: false,
+    literal,
+    whole: true,
+    lineBound: !literal.bytes.includes(10),
+    withinLines: false,
+    programs: () => {
+      throw new Error("a literal needs no automaton");
+    },
+  };
+}
+
+function foldedText(text: string): Node {
+  if (Buffer.byteLength(text) > NEEDLE_BYTES_MAX)
+    throw new EngineError("PATTERN_TOO_LARGE", `a substring may have ${NEEDLE_BYTES_MAX} bytes`);
+  const of = Array.from(text, (char): Node => {
+    const codePoint = char.codePointAt(0)!;
+    return { kind: "chars", ranges: foldSet([codePoint, codePoint]), folded: true };
+  });
+  return { kind: "concat", of };
+}
+
+function once(node: Node): Pattern["programs"] {
+  let made: ReturnType<Pattern["programs"]> | undefined;
+  return () =>
+    (made ??= {
+      forward: compile(node, { backward: false, anywhere: true }),
+      backward: compile(node, { backward: true, anywhere: false }),
+    });
+}
