@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import type { ServiceDefinition } from "@keelson/runtime";
 import { parseStoreUrl } from "@keelson/stores/url";
 import { TestFleet } from "@keelson/testkit";
-import { SETTINGS, SETTING_NAMES, keelson, variableOf } from "keelson";
+import { SETTINGS, keelson, variableOf, type Setting } from "keelson";
+import { parseObjectsUrl } from "@keelson/objects";
 import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -42,34 +43,47 @@ function flagsOf(command: ReturnType<typeof keelson>): string[] {
 test("cli.md lists every command and every flag, and no others", () => {
   const parts = sections("docs/reference/cli.md");
   expect(column(parts.get(""))).toEqual(flagsOf(program));
-  const headings = [...parts.keys()].filter((name) => name !== "").sort();
+  const headings = [...parts.keys()].filter((name) => name.startsWith("keelson ")).sort();
   expect(headings).toEqual(program.commands.map((command) => `keelson ${command.name()}`).sort());
-  for (const command of program.commands)
-    expect(column(parts.get(`keelson ${command.name()}`))).toEqual(flagsOf(command));
+  // Said once for all verbs that have them.
+  const shared = column(parts.get("How verbs reach a fleet"));
+  for (const command of program.commands) {
+    const flags = flagsOf(command);
+    const isVerb = shared.every((flag) => flags.includes(flag));
+    const own = isVerb ? flags.filter((flag) => !shared.includes(flag)) : flags;
+    expect([command.name(), ...column(parts.get(`keelson ${command.name()}`))]).toEqual([
+      command.name(),
+      ...own,
+    ]);
+  }
 });
 
-test("config.md lists every setting with its variable, and no others", () => {
-  const settings = read("docs/reference/config.md").split("\n## ")[0];
-  expect(column(settings)).toEqual(SETTING_NAMES);
-  expect(column(settings, 1)).toEqual(SETTING_NAMES.map(variableOf));
-});
+const COMMANDS: readonly (readonly [string, Readonly<Record<string, Setting>>])[] = Object.entries(SETTINGS);
+
+test.each(COMMANDS)(
+  "config.md lists every setting of %s with its variable, and no others",
+  (name, settings) => {
+    const section = sections("docs/reference/config.md").get(`keelson ${name}`);
+    expect(column(section)).toEqual(Object.keys(settings));
+    expect(column(section, 1)).toEqual(Object.keys(settings).map(variableOf));
+  },
+);
 
 /** Defaults that are said in words, or with a unit; the others are printed as they are. */
 const DEFAULTS: Readonly<Record<string, readonly [unknown, string]>> = {
   ttl: [10_000, "10s"],
-  service: [["echo"], "echo"],
   address: [undefined, "where it listens"],
 };
 
-test("config.md says the default of every setting", () => {
-  const rows = read("docs/reference/config.md").split("\n");
-  for (const name of SETTING_NAMES) {
+test.each(COMMANDS)("config.md says the default of every setting of %s", (command, settings) => {
+  const rows = sections("docs/reference/config.md").get(`keelson ${command}`)?.split("\n") ?? [];
+  for (const [name, { schema }] of Object.entries(settings)) {
     const row = rows.find((line) => line.startsWith(`| \`${name}\``)) ?? "";
     const said = row.split(" | ")[2]?.replaceAll("`", "");
-    const { success, data } = SETTINGS[name].schema.safeParse(undefined);
+    const { success, data } = schema.safeParse(undefined);
     const [value, text] = DEFAULTS[name] ?? [
       data,
-      success ? JSON.stringify(data ?? "none").replaceAll('"', "") : "required",
+      success ? JSON.stringify(data ?? "none").replaceAll(/["[\]]/g, "") : "required",
     ];
     expect({ name, data, said }).toEqual({ name, data: value, said: text });
   }
@@ -84,6 +98,17 @@ test("config.md lists every form of a store's address, and no others", () => {
   }
   const forms = (/write (.*)$/.exec(message)?.[1] ?? "").split(/, (?!<)| or /);
   expect(column(sections("docs/reference/config.md").get("Stores"))).toEqual(forms);
+});
+
+test("config.md lists every form of an address of objects, and no others", () => {
+  let message = "";
+  try {
+    parseObjectsUrl("", {});
+  } catch (error) {
+    message = String(error);
+  }
+  const forms = (/write (.*)$/.exec(message)?.[1] ?? "").split(/, | or /);
+  expect(column(sections("docs/reference/config.md").get("Objects")).sort()).toEqual(forms.sort());
 });
 
 /** The codes of every exported `…ErrorCode` and `…FailureCode`, by the name of the class they belong to. */

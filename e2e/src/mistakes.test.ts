@@ -38,7 +38,7 @@ describe.concurrent("what is not understood is one line that says what to do, an
   test.each<[string, string[], RegExp, Record<string, string>?]>([
     ["a command", ["nod"], /unknown command 'nod' \(Did you mean node\?\)/],
     ["a flag", ["node", "--stroe", "x"], /unknown option '--stroe' \(Did you mean --store\?\)/],
-    ["a missing folder", ["store"], /missing required argument 'folder'/],
+    ["a missing folder", ["store"], /no data is given: use --data <folder>/],
     [
       "a kind of store",
       ["node", "--id", "a", "--store", "mysql://x"],

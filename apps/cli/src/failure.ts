@@ -3,7 +3,8 @@
  * nothing was started; 1 that it was, and then failed. Stack traces are for --debug.
  */
 import { StoreError, TransportError } from "@keelson/kernel";
-import { KeelsonError } from "@keelson/runtime";
+import { ObjectError } from "@keelson/objects";
+import { AdminError, KeelsonError } from "@keelson/runtime";
 import { FolderError } from "@keelson/stores/embedded";
 import { StoreUrlError } from "@keelson/stores/url";
 
@@ -22,7 +23,17 @@ export interface Failure {
   readonly exitCode: 1 | 2;
 }
 
-const KNOWN = [StoreError, TransportError, KeelsonError, FolderError, StoreUrlError, UsageError, RunError];
+const KNOWN = [
+  StoreError,
+  TransportError,
+  KeelsonError,
+  AdminError,
+  ObjectError,
+  FolderError,
+  StoreUrlError,
+  UsageError,
+  RunError,
+];
 
 export function failureOf(error: unknown): Failure {
   const expected = KNOWN.some((kind) => error instanceof kind);

@@ -1,75 +1,98 @@
 /** `keelson node`: one node of a fleet, until it is told to leave. */
-import { Command, Option } from "commander";
-import { SystemClock, ServerTimeEras, systemRandom, type KeelsonError } from "@keelson/runtime";
-import { openStore } from "@keelson/stores/url";
+import { resolve } from "node:path";
+import { Command } from "commander";
 import type { Store } from "@keelson/kernel";
+import { ServerTimeEras, SystemClock, systemRandom, type KeelsonError } from "@keelson/runtime";
+import { openStore } from "@keelson/stores/url";
 import { formatDuration } from "../config/duration.ts";
-import { parseListen } from "../config/listen.ts";
-import { loadNodeConfig } from "../config/load.ts";
-import { SETTINGS, SETTING_NAMES, variableOf, type NodeConfig } from "../config/settings.ts";
-import { listenFailure } from "../failure.ts";
+import { isWildcard, parseListen } from "../config/listen.ts";
+import { loadConfig } from "../config/load.ts";
+import { flagsOf, withSettings } from "../config/options.ts";
+import { pluginConfig } from "../config/sections.ts";
+import type { ConfigOf } from "../config/settings.ts";
+import { listenFailure, UsageError } from "../failure.ts";
+import { openFleetObjects, type FleetObjects } from "../node/fleet-objects.ts";
 import { FolderMemory } from "../node/folder-memory.ts";
-import { ServedNode } from "../node/served-node.ts";
-import { loadServices } from "../node/services.ts";
+import { openLog } from "../node/log.ts";
+import { loadPlugins } from "../node/plugins.ts";
+import { serviceFolder } from "../node/service-folder.ts";
+import { ServedNode, type ServedNodeOptions } from "../node/served-node.ts";
 import { Watchman } from "../node/watchman.ts";
 import { Narrator } from "../report/narrator.ts";
+import { timeOfDay } from "../report/ago.ts";
 import { stopSignal } from "../stop-signal.ts";
+import { version } from "../version.ts";
+
+type NodeConfig = ConfigOf<"node">;
 
 export function nodeCommand(): Command {
-  const command = new Command("node")
-    .description("run one node of a fleet; Ctrl-C hands over what it holds and ends it")
-    .option("--config <file>", "a TOML file with any of the settings below");
-  for (const name of SETTING_NAMES) {
-    const { value, about } = SETTINGS[name];
-    command.addOption(new Option(`--${name} ${value}`, about));
-  }
-  return command
-    .addHelpText(
-      "after",
-      `\nEach setting may also stand in the config file, by its name, or in the environment, as ${variableOf("store")} does; flags win, then the environment.`,
-    )
-    .action(async (options: Record<string, string>) => {
-      const { config: file, ...flags } = options;
-      const config = loadNodeConfig({ file, environment: process.env, flags });
-      await run(config, command.optsWithGlobals<{ debug?: boolean }>().debug === true);
+  const command = new Command("node").description(
+    "run one node of a fleet; Ctrl-C hands over what it holds and ends it",
+  );
+  return withSettings(command, "node").action(async (options: Record<string, unknown>) => {
+    const { config, sections } = loadConfig("node", { ...flagsOf(options), environment: process.env });
+    agree(config);
+    const plugins = await loadPlugins(config.service);
+    const { shards, shared } = config;
+    const own = pluginConfig(plugins, sections, {
+      echo: { shards },
+      counter: { shards, ...(shared === undefined ? {} : { folder: resolve(shared) }) },
     });
+    const debug = command.optsWithGlobals<{ debug?: boolean }>().debug === true;
+    await run(config, { plugins, config: own }, debug);
+  });
 }
 
-async function run(config: NodeConfig, debug: boolean): Promise<void> {
+/** What must hold between settings. */
+function agree(config: NodeConfig): void {
+  if (config.address === undefined && isWildcard(parseListen(config.listen)))
+    throw new UsageError(
+      `--listen ${config.listen} is every address of this machine: say with --address which one others reach it by`,
+    );
+  if (config.address !== undefined && parseListen(config.address).port === 0)
+    throw new UsageError("--address needs the port that others reach it by, not 0");
+  if (config.service.includes("counter") && config.shared === undefined)
+    throw new UsageError("the service counter needs --shared <folder>, the same for all its nodes");
+}
+
+async function run(
+  config: NodeConfig,
+  services: Pick<ServedNodeOptions, "plugins" | "config">,
+  debug: boolean,
+): Promise<void> {
   const { fleet, id, data } = config;
-  const services = await loadServices(config.service, config);
   const clock = new SystemClock();
+  const random = systemRandom;
   const narrator = new Narrator({ write: writeLine, everything: debug });
-  const memory =
-    data === undefined
-      ? undefined
-      : FolderMemory.open({
-          folder: data,
-          fleet,
-          node: id,
-          clock,
-          onProblem: (problem) => void process.stderr.write(`keelson: ${problem}\n`),
-        });
+  const memory = data === undefined ? undefined : openMemory(config, data, clock);
   let store: Store | undefined;
+  let objects: FleetObjects | undefined;
   try {
-    store = await openStore(config.store, { clock, random: systemRandom, name: `node ${id}` });
+    const progress = (line: string): void => narrator.say(line);
+    if (config.objects !== undefined)
+      objects = await openFleetObjects({ url: config.objects, fleet, by: id, clock, random, progress });
+    store = await openStore(config.store, { clock, random, name: `node ${id}` });
     let onFatal: (error: KeelsonError) => void = () => undefined;
     const fatal = new Promise<never>((_, reject) => {
       onFatal = reject;
     });
     const served = await ServedNode.listen({
+      ...services,
       fleet,
       node: id,
-      services,
+      version: version(),
       listen: parseListen(config.listen),
       address: config.address,
       capacity: config.capacity,
       terms: { ttlMs: config.ttl },
       ...(config.zone === undefined ? {} : { zone: config.zone }),
+      objects: objects && ((name) => objects!.service(name)),
+      dataFolder: data === undefined ? undefined : (name) => serviceFolder(data, name),
+      log: openLog(config.log, { fleet, node: id }),
       store,
       clock,
-      random: systemRandom,
-      eras: new ServerTimeEras(),
+      random,
+      eras: objects?.eras ?? new ServerTimeEras(),
       memory,
       onDecision: (decision) => narrator.decided(decision),
       onFatal,
@@ -80,8 +103,14 @@ async function run(config: NodeConfig, debug: boolean): Promise<void> {
   } finally {
     narrator.flush();
     await store?.close();
+    await objects?.close();
     memory?.close();
   }
+}
+
+function openMemory({ fleet, id }: NodeConfig, folder: string, clock: SystemClock): FolderMemory {
+  const onProblem = (problem: string): void => void process.stderr.write(`keelson: ${problem}\n`);
+  return FolderMemory.open({ folder, fleet, node: id, clock, onProblem });
 }
 
 /** From joining the fleet to leaving it. */
@@ -119,5 +148,5 @@ function withoutPassword(url: string): string {
 }
 
 function writeLine(line: string): void {
-  process.stdout.write(`${new Date().toTimeString().slice(0, 8)} ${line}\n`);
+  process.stdout.write(`${timeOfDay(Date.now())} ${line}\n`);
 }

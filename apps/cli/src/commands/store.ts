@@ -3,7 +3,9 @@ import { Command } from "commander";
 import { SystemClock, systemRandom } from "@keelson/runtime";
 import { EmbeddedStore, StoreServer, type EmbeddedOrigin } from "@keelson/stores/embedded";
 import { formatListen, parseListen } from "../config/listen.ts";
-import { listenFailure, UsageError } from "../failure.ts";
+import { loadConfig } from "../config/load.ts";
+import { flagsOf, withSettings } from "../config/options.ts";
+import { listenFailure } from "../failure.ts";
 import { stopSignal } from "../stop-signal.ts";
 import type { HostPort } from "@keelson/wire";
 
@@ -18,11 +20,20 @@ const ORIGINS: Readonly<Record<EmbeddedOrigin, string>> = {
 };
 
 export function storeCommand(): Command {
-  return new Command("store")
+  const command = new Command("store")
     .description("serve a store in a folder to the nodes of this machine")
-    .argument("<folder>", "where it is kept; made if need be")
-    .option("--listen <host:port>", "where it takes calls; port 0 takes a free one", "127.0.0.1:7400")
-    .action(async (folder: string, options: { listen: string }) => serve(folder, listenOf(options.listen)));
+    .argument("[folder]", "the same as --data");
+  return withSettings(command, "store").action(
+    async (folder: string | undefined, options: Record<string, unknown>) => {
+      const { file, flags } = flagsOf(options);
+      const { config } = loadConfig("store", {
+        file,
+        environment: process.env,
+        flags: { ...flags, ...(folder === undefined ? {} : { data: folder }) },
+      });
+      await serve(config.data, parseListen(config.listen));
+    },
+  );
 }
 
 async function serve(folder: string, listen: HostPort): Promise<void> {
@@ -45,14 +56,6 @@ async function serve(folder: string, listen: HostPort): Promise<void> {
     await server.close({ graceMs: CLOSE_GRACE_MS });
   } finally {
     await store.close();
-  }
-}
-
-function listenOf(text: string): HostPort {
-  try {
-    return parseListen(text);
-  } catch (error) {
-    throw new UsageError(`--listen: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { loadNodeConfig, type ConfigSources } from "./load.ts";
+import { loadConfig, type ConfigSources } from "./load.ts";
+import type { ConfigOf } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keelson-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -15,8 +16,8 @@ function file(text: string): string {
   return path;
 }
 
-function load(sources: Partial<ConfigSources>): ReturnType<typeof loadNodeConfig> {
-  return loadNodeConfig({ environment: {}, flags: {}, ...sources });
+function load(sources: Partial<ConfigSources>): ConfigOf<"node"> {
+  return loadConfig("node", { environment: {}, flags: {}, ...sources }).config;
 }
 
 test("flags win over the environment, and the environment over the file", () => {
@@ -42,6 +43,9 @@ test("what is not said has a default, and numbers and times may come as text", (
     zone: undefined,
     data: undefined,
     shared: undefined,
+    objects: undefined,
+    otlp: undefined,
+    log: "warn",
   });
 });
 
@@ -106,12 +110,38 @@ test.each([
     '--shards must be a whole number from 1 to 100000, not "1.5"',
   ],
   ["a bad name", { flags: { id: "a b", store } }, /^--id: node id "a b" must be 1 to 63 letters/],
-  ["every address", { flags: { id: "a", store, listen: "0.0.0.0:7401" } }, /say with --address which one/],
-  ["counter with no folder", { flags: { id: "a", store, service: "counter" } }, /counter needs --shared/],
 ])("%s is refused with one line", (_, sources: Partial<ConfigSources>, message) => {
   expect(() => load(sources)).toThrow(message);
 });
 
 test("text that is not TOML is refused with its place", () => {
   expect(() => load({ file: file('id = "a"\nttl = ten') })).toThrow(/node\.toml:2:\d+: not TOML: /);
+});
+
+test("a section of the command wins over the top of the file, and those of others are checked too", () => {
+  const path = file(
+    `${good}listen = "127.0.0.1:1"\n[node]\nlisten = "127.0.0.1:2"\n[gateway]\ninsecure = true`,
+  );
+  expect(load({ file: path }).listen).toBe("127.0.0.1:2");
+  expect(() => load({ file: file(`${good}[gateway]\ninsecur = true`) })).toThrow(
+    /\[gateway\]: unknown key insecur \(did you mean insecure\?\)/,
+  );
+});
+
+test("sections of services are handed on as they are", () => {
+  const path = file(`${good}[counter]\nshards = 5`);
+  const { sections } = loadConfig("node", { file: path, environment: {}, flags: {} });
+  expect(sections["counter"]?.values).toEqual({ shards: 5 });
+});
+
+test("a variable of another command is let pass, and settings with dashes have variables with underscores", () => {
+  const environment = {
+    KEELSON_TLS_CERT: "c.pem",
+    KEELSON_URL: "http://x",
+    KEELSON_TOKEN: "t",
+    KEELSON_INSECURE: "true",
+  };
+  expect(load({ environment, flags: { id: "a", store } }).id).toBe("a");
+  const { config } = loadConfig("gateway", { environment, flags: { store, grpcListen: "127.0.0.1:0" } });
+  expect(config).toMatchObject({ "tls-cert": "c.pem", insecure: true, "grpc-listen": "127.0.0.1:0" });
 });

@@ -1,84 +1,96 @@
 /**
- * What can be said about a node, once: each setting's name is its key in a config file, `--name` on the command line and KEELSON_NAME in the
- * environment. docs/reference/config.md lists the same; a test keeps the two equal.
+ * What can be said about a node, a gateway, a store and `up`, once: each setting's name is its key in a config file, `--name` on the command line and
+ * KEELSON_NAME in the environment. docs/reference/config.md lists the same; a test keeps the two equal.
  */
 import { nameProblem } from "@keelson/kernel";
+import { parseObjectsUrl } from "@keelson/objects";
 import { parseStoreUrl } from "@keelson/stores/url";
+import { parseAddress } from "@keelson/wire";
 import { z } from "zod";
-import { parseDurationMs } from "./duration.ts";
+import { GATEWAY_LISTEN } from "../admin/door.ts";
 import { parseListen } from "./listen.ts";
+import { duration, file, flag, folder, list, number, text, thrown, type Setting } from "./setting.ts";
 
-export interface Setting {
-  /** How the value is shown in help: `<name>`. */
-  readonly value: string;
-  readonly about: string;
-  readonly schema: z.ZodType;
-}
+const LOG_LEVELS = ["silent", "error", "warn", "info", "debug"] as const;
 
-/** Text that `problem` finds nothing wrong with. */
-function text(problem: (value: string) => string | undefined): z.ZodType<string, string> {
-  return z.string("must be text").superRefine((value, context) => {
-    const message = problem(value);
-    if (message !== undefined) context.addIssue({ code: "custom", message });
-  });
-}
+const services = (about: string, names: readonly string[]) => ({
+  value: "<name>",
+  about,
+  schema: list(
+    "must name a service: echo, counter, or a module such as ./my-service.js; several with commas",
+  ).default([...names]),
+});
 
-/** A number that may come as text, from the environment or the command line. */
-function number(least: number, most: number, whole: boolean): z.ZodType<number> {
-  const message = `must be a ${whole ? "whole " : ""}number from ${least} to ${most}`;
-  return z
-    .union([z.number(), z.string().regex(/\S/).transform(Number)], message)
-    .refine((value) => value >= least && value <= most && (!whole || Number.isInteger(value)), message);
-}
+const listen = (about: string, where: string) => ({
+  value: "<host:port>",
+  about: `${about}; port 0 takes a free one (${where})`,
+  schema: text((value) => thrown(() => parseListen(value))).default(where),
+});
 
-const duration = z
-  .string("must be a length of time with its unit: 500ms, 10s, 2m")
-  .transform((value, context) => {
-    const ms = parseDurationMs(value);
-    if (ms !== undefined) return ms;
-    context.addIssue({ code: "custom", message: "must be a length of time with its unit: 500ms, 10s, 2m" });
-    return z.NEVER;
-  });
+const fleet = {
+  value: "<name>",
+  about: "which fleet it belongs to (main)",
+  schema: text((name) => nameProblem("fleet name", name)).default("main"),
+};
 
-const SERVICES =
-  "must name a service: echo, counter, or a module such as ./my-service.js; several with commas";
-const services = z
-  .union([z.string(), z.array(z.string())], SERVICES)
-  .transform((value) => (typeof value === "string" ? value.split(",") : value).map((name) => name.trim()))
-  .refine((names) => names.length > 0 && names.every((name) => name !== ""), SERVICES);
+const store = {
+  value: "<url>",
+  about: "the fleet's store, e.g. embedded://127.0.0.1:7400",
+  schema: text((url) => thrown(() => parseStoreUrl(url))),
+};
 
-const folder = text((value) => (value === "" ? "must name a folder" : undefined));
+const objects = {
+  value: "<url>",
+  about: "where the fleet keeps large durable bytes: file:/folder, or s3://bucket/prefix",
+  schema: text((url) => thrown(() => parseObjectsUrl(url, process.env))).optional(),
+};
 
-function thrown(check: () => unknown): string | undefined {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
+const ttl = {
+  value: "<time>",
+  about: "how long a node's sessions outlive it; the same on all nodes (10s)",
+  schema: duration.refine((ms) => ms >= 500 && ms <= 600_000, "must be from 500ms to 10m").default(10_000),
+};
 
-export const SETTINGS = {
-  fleet: {
-    value: "<name>",
-    about: "which fleet it joins (main)",
-    schema: text((name) => nameProblem("fleet name", name)).default("main"),
-  },
+const shards = {
+  value: "<number>",
+  about: "how many shards echo and counter have; the same on all nodes (12)",
+  schema: number(1, 100_000, true).default(12),
+};
+
+const log = {
+  value: "<level>",
+  about: `what is logged as JSON on stderr: ${LOG_LEVELS.join(", ")} (warn)`,
+  schema: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("warn"),
+};
+
+const grpcListen = {
+  value: "<host:port>",
+  about: "where it takes gRPC, for services that have it (nowhere)",
+  schema: text((value) => thrown(() => parseListen(value))).optional(),
+};
+
+const tokens = {
+  value: "<file>",
+  about: "a file of bearer tokens, hashed; without it everybody may do everything",
+  schema: file.optional(),
+};
+
+const otlp = {
+  value: "<url>",
+  about: "where traces are sent, e.g. http://127.0.0.1:4318/v1/traces",
+  schema: text((url) => (URL.canParse(url) ? undefined : "must be a URL")).optional(),
+};
+
+const NODE = {
+  fleet,
   id: {
     value: "<name>",
     about: "its id, of which the fleet has one",
     schema: text((name) => nameProblem("node id", name)),
   },
-  store: {
-    value: "<url>",
-    about: "the fleet's store, e.g. embedded://127.0.0.1:7400",
-    schema: text((url) => thrown(() => parseStoreUrl(url))),
-  },
-  listen: {
-    value: "<host:port>",
-    about: "where it takes requests; port 0 takes a free one (127.0.0.1:0)",
-    schema: text((where) => thrown(() => parseListen(where))).default("127.0.0.1:0"),
-  },
+  store,
+  objects,
+  listen: listen("where it takes requests", "127.0.0.1:0"),
   address: {
     value: "<host:port>",
     about: "where others reach it, when that is not where it listens",
@@ -94,40 +106,109 @@ export const SETTINGS = {
     about: "its share of the shards, relative to other nodes' (1)",
     schema: number(0, 1_000, false).default(1),
   },
-  ttl: {
-    value: "<time>",
-    about: "how long its sessions outlive it; the same on all nodes (10s)",
-    schema: duration.refine((ms) => ms >= 500 && ms <= 600_000, "must be from 500ms to 10m").default(10_000),
-  },
+  ttl,
   data: {
     value: "<folder>",
     about: "its own folder; with it, a restart after a crash is back at once",
     schema: folder.optional(),
   },
-  service: {
-    value: "<name>",
-    about: "what it serves: echo, counter, or a module of yours; several with commas (echo)",
-    schema: services.default(["echo"]),
-  },
-  shards: {
-    value: "<number>",
-    about: "how many shards echo and counter have; the same on all nodes (12)",
-    schema: number(1, 100_000, true).default(12),
-  },
+  service: services("what it serves: echo, counter, or a module of yours; several with commas (echo)", [
+    "echo",
+  ]),
+  shards,
   shared: {
     value: "<folder>",
     about: "a folder that all nodes share, where counter keeps its counts",
     schema: folder.optional(),
   },
+  otlp,
+  log,
 } as const satisfies Record<string, Setting>;
 
-export type SettingName = keyof typeof SETTINGS;
+const GATEWAY = {
+  fleet,
+  store,
+  listen: listen("where it takes HTTP", GATEWAY_LISTEN),
+  "grpc-listen": grpcListen,
+  node: {
+    value: "<host:port>",
+    about:
+      "nodes whose copy of the store it follows, so that it asks the store for nothing; several with commas",
+    schema: list("must be addresses of nodes, such as 10.0.0.5:7401; several with commas")
+      .superRefine((addresses, context) => {
+        for (const address of addresses) {
+          const message = thrown(() => parseAddress(address));
+          if (message !== undefined) context.addIssue({ code: "custom", message });
+        }
+      })
+      .optional(),
+  },
+  service: services("whose APIs it serves: echo, counter, or a module of yours; several with commas (echo)", [
+    "echo",
+  ]),
+  tokens,
+  "tls-cert": { value: "<file>", about: "its certificate, as PEM", schema: file.optional() },
+  "tls-key": { value: "<file>", about: "its private key, as PEM", schema: file.optional() },
+  insecure: {
+    value: "",
+    about: "listen off loopback without tokens or TLS, for whoever comes",
+    schema: flag.default(false),
+  },
+  otlp,
+  log,
+} as const satisfies Record<string, Setting>;
 
-export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+const STORE = {
+  data: { value: "<folder>", about: "where it is kept; made if need be", schema: folder },
+  listen: listen("where it takes calls", "127.0.0.1:7400"),
+} as const satisfies Record<string, Setting>;
 
-/** A node's settings, all checked. */
-export type NodeConfig = { readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]["schema"]> };
+const UP = {
+  data: {
+    value: "<folder>",
+    about: "where everything is kept; made if need be (keelson-data)",
+    schema: folder.default("keelson-data"),
+  },
+  listen: listen("where the gateway takes HTTP", GATEWAY_LISTEN),
+  "grpc-listen": grpcListen,
+  fleet,
+  nodes: {
+    value: "<number>",
+    about: "how many nodes, called a, b, c … (3)",
+    schema: number(1, 26, true).default(3),
+  },
+  ttl,
+  service: services("what it serves: echo, counter, or a module of yours; several with commas (counter)", [
+    "counter",
+  ]),
+  shards,
+  tokens,
+  insecure: GATEWAY.insecure,
+  otlp,
+  log,
+} as const satisfies Record<string, Setting>;
 
-export function variableOf(name: SettingName): string {
-  return `KEELSON_${name.toUpperCase()}`;
+/** By command. */
+export const SETTINGS = { node: NODE, gateway: GATEWAY, store: STORE, up: UP } as const;
+
+export type ConfiguredCommand = keyof typeof SETTINGS;
+
+/** A command's settings, all checked. */
+export type ConfigOf<Name extends ConfiguredCommand> = {
+  readonly [Key in keyof (typeof SETTINGS)[Name]]: (typeof SETTINGS)[Name][Key] extends {
+    readonly schema: infer Schema extends z.ZodType;
+  }
+    ? z.output<Schema>
+    : never;
+};
+
+export function settingsOf(command: ConfiguredCommand): Readonly<Record<string, Setting>> {
+  return SETTINGS[command];
 }
+
+export function variableOf(name: string): string {
+  return `KEELSON_${name.toUpperCase().replaceAll("-", "_")}`;
+}
+
+/** Variables that are no setting: how verbs reach a fleet. */
+export const OTHER_VARIABLES = ["KEELSON_URL", "KEELSON_TOKEN"] as const;

@@ -10,6 +10,8 @@ import { replicaKey } from "@keelson/kernel";
 import { FleetClient, ServerTimeEras, SystemClock, systemRandom, type KeelsonNode } from "@keelson/runtime";
 import { EmbeddedStore } from "@keelson/stores/embedded";
 import { WirePool, WireTransport } from "@keelson/wire";
+import { openLog } from "../node/log.ts";
+import { servicePlugin } from "../node/plugins.ts";
 import { ServedNode } from "../node/served-node.ts";
 
 export interface StageOptions {
@@ -33,6 +35,7 @@ export class Stage {
   readonly #clock: SystemClock;
   readonly #store: EmbeddedStore;
   readonly #pool: WirePool;
+  readonly #log = openLog("silent", {});
   readonly #eras = new ServerTimeEras({ fresh: true });
   readonly #nodes = new Map<string, ServedNode>();
 
@@ -68,7 +71,11 @@ export class Stage {
     const served = await ServedNode.listen({
       fleet: FLEET,
       node: name,
-      services: [counterService({ folder: join(this.#folder, "counts"), shards: this.shards.length })],
+      plugins: [
+        servicePlugin(counterService({ folder: join(this.#folder, "counts"), shards: this.shards.length })),
+      ],
+      config: {},
+      log: this.#log,
       terms: { ttlMs: this.#options.ttlMs },
       listen: { host: "127.0.0.1", port: 0 },
       store: this.#store.connect(),

@@ -1,20 +1,40 @@
 /**
- * A node and the server that others reach it by. This is the composition that every process with a node needs: it knows of no store and no
- * service; both are given.
+ * A node, its plug-ins, and the server that others reach it by. This is the composition that every process with a node needs: it knows of no
+ * store and no service; both are given.
  */
 import type { Clock, EraSource, Random, Store } from "@keelson/kernel";
-import { KeelsonNode, type NodeMemory, type NodeOptions } from "@keelson/runtime";
-import { WirePool, WireServer, WireTransport, serveNode, type HostPort } from "@keelson/wire";
+import type { Objects } from "@keelson/objects";
+import {
+  FleetClient,
+  KeelsonNode,
+  NodeReporter,
+  NodeServices,
+  serveFleetNode,
+  type AnyPlugin,
+  type NodeMemory,
+  type NodeOptions,
+  type Tracer,
+} from "@keelson/runtime";
+import { WirePool, WireServer, WireTransport, type HostPort } from "@keelson/wire";
+import type { Logger } from "pino";
+import { processFigures } from "./process-figures.ts";
 
-export interface ServedNodeOptions extends Omit<NodeOptions, "address"> {
+export interface ServedNodeOptions extends Omit<NodeOptions, "address" | "services" | "controllers"> {
   readonly listen: HostPort;
   /** Where others reach it; where it listens, if left out. */
   readonly address?: string | undefined;
+  readonly plugins: readonly AnyPlugin[];
+  /** Each plug-in's section. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly objects?: ((service: string) => Objects) | undefined;
+  readonly dataFolder?: ((service: string) => string) | undefined;
+  readonly log: Logger;
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
   readonly eras: EraSource;
   readonly memory?: NodeMemory | undefined;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** How long calls that are being answered may take once the node has left. */
@@ -25,27 +45,59 @@ export class ServedNode {
   readonly address: string;
   readonly #server: WireServer;
   readonly #pool: WirePool;
+  readonly #services: NodeServices;
 
-  private constructor(node: KeelsonNode, address: string, server: WireServer, pool: WirePool) {
+  private constructor(
+    node: KeelsonNode,
+    address: string,
+    server: WireServer,
+    pool: WirePool,
+    services: NodeServices,
+  ) {
     this.node = node;
     this.address = address;
     this.#server = server;
     this.#pool = pool;
+    this.#services = services;
   }
 
-  /** Listens, and makes the node; `node.start()` joins the fleet. Rejects when the address cannot be had. */
+  /** Listens, opens the plug-ins and makes the node; `node.start()` joins the fleet. Rejects when the address cannot be had. */
   static async listen(options: ServedNodeOptions): Promise<ServedNode> {
-    const { listen, store, clock, random, eras, memory, ...rest } = options;
-    const server = new WireServer({ clock, name: rest.node });
-    const pool = new WirePool({ clock, random, name: rest.node });
+    const { listen, plugins, config, objects, dataFolder, log, tracer, ...others } = options;
+    const { store, clock, random, eras, memory, ...rest } = others;
+    const { fleet, node: name, zone = "" } = rest;
+    const server = new WireServer({ clock, name });
     await server.listen(listen);
     const address = options.address ?? server.address;
-    const node = new KeelsonNode(
-      { ...rest, address },
-      { store, clock, random, eras, transport: new WireTransport(pool), ...(memory ? { memory } : {}) },
-    );
-    serveNode(server, (request, signal) => node.handle(request, signal));
-    return new ServedNode(node, address, server, pool);
+    const pool = new WirePool({ clock, random, name });
+    try {
+      const services = await NodeServices.open({
+        plugins,
+        fleet,
+        node: name,
+        address,
+        zone,
+        config,
+        objects,
+        dataFolder,
+        log,
+        clock,
+        random,
+      });
+      const transport = new WireTransport(pool);
+      const node = new KeelsonNode(
+        { ...rest, address, services: services.services, controllers: services.controllers },
+        { store, clock, random, eras, transport, ...(memory ? { memory } : {}) },
+      );
+      const reporter = new NodeReporter({ node, name, figures: processFigures, wall: () => clock.wall() });
+      serveFleetNode(server, node, { clock, services, tracer, reporter });
+      services.bind(new FleetClient({ fleet, copy: node.mirror, transport, clock, random }));
+      return new ServedNode(node, address, server, pool, services);
+    } catch (error) {
+      pool.close();
+      await server.close({ graceMs: 0 });
+      throw error;
+    }
   }
 
   /** Hands everything over, then stops listening. */
@@ -59,11 +111,13 @@ export class ServedNode {
     this.node.abandon();
     this.#pool.close();
     await this.#server.close({ graceMs: 0 });
+    await this.#services.stop();
   }
 
   /** Stops listening, once the node has ended by itself. */
   async close(): Promise<void> {
     await this.#server.close({ graceMs: CLOSE_GRACE_MS });
     this.#pool.close();
+    await this.#services.stop();
   }
 }

@@ -203,7 +203,8 @@ function requireRoom({ wishes }: FleetFacts, another: boolean): void {
 }
 
 function meant(word: string, known: readonly string[]): string {
-  const near = nearest(word, known);
+  // Of names as short as these, anything is near anything.
+  const near = word.length > 2 ? nearest(word, known) : undefined;
   return near === undefined ? "" : ` (did you mean ${near}?)`;
 }
 

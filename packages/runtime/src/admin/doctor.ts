@@ -134,12 +134,14 @@ function* nodes({ nodes: all, status }: Gathered): Iterable<Finding> {
     yield { level: "error", check: "nodes", says: "the fleet has no members", advice: "start a node" };
     return;
   }
-  const silent = all.filter(({ member, report }) => member && typeof report === "string");
+  const silent = all.flatMap(({ member, node, address, report }) =>
+    member && typeof report === "string" ? [`${node} at ${address} (${report})`] : [],
+  );
   if (silent.length > 0)
     yield {
       level: "error",
       check: "nodes",
-      says: `cannot be reached from here: ${some(silent.map(({ node, address, report }) => `${node} at ${address} (${String(report)})`))}`,
+      says: `cannot be reached from here: ${some(silent)}`,
       advice: "see that the address is right (--address) and that nothing blocks it; requests to it fail",
     };
   const gone = all.filter(({ member }) => !member);

@@ -1,6 +1,7 @@
 /** Everything that a node answers on its port: requests, streams, its copy of the store, its metrics, and what its services add. */
 import type { AbortSignalLike, Clock, NodeReply, NodeRequest } from "@keelson/kernel";
 import { serveNode, serveNodeStreams, type WireServer } from "@keelson/wire";
+import { DECISIONS_METHOD, REPORT_METHOD, type NodeReporter } from "../admin/node-report.ts";
 import { serveCopy } from "../copy/serve-copy.ts";
 import type { NodeServices } from "../plugin/node-services.ts";
 import type { Tracer } from "../trace/tracer.ts";
@@ -11,19 +12,25 @@ export interface FleetNodePorts {
   readonly services?: NodeServices | undefined;
   /** Makes a span of each request that comes with a trace. */
   readonly tracer?: Tracer | undefined;
+  /** Counts the requests, and answers operators who ask how the node is. */
+  readonly reporter?: NodeReporter | undefined;
 }
 
 /** The wire method that gives a node's metrics as Prometheus reads them. */
 export const METRICS_METHOD = "metrics";
 
 export function serveFleetNode(server: WireServer, node: KeelsonNode, ports: FleetNodePorts): void {
-  const { clock, services, tracer } = ports;
+  const { clock, services, tracer, reporter } = ports;
   const handle = (request: NodeRequest, signal: AbortSignalLike): Promise<NodeReply> =>
-    node.handle(request, signal);
+    (reporter ?? node).handle(request, signal);
   serveNode(server, tracer ? traced(handle, tracer, node) : handle);
   serveNodeStreams(server, (request, signal) => node.stream(request, signal));
   serveCopy(server, node.mirror, clock);
   server.method(METRICS_METHOD, async () => (await services?.registry.metrics()) ?? "");
+  if (reporter) {
+    server.method(REPORT_METHOD, () => reporter.report());
+    server.method(DECISIONS_METHOD, ({ body }) => reporter.decisions(body));
+  }
   services?.serve(server);
 }
 
