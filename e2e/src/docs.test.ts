@@ -10,7 +10,7 @@ import { parseObjectsUrl } from "@keelson/objects";
 import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const program = keelson();
+const program = await keelson();
 
 function read(path: string): string {
   return readFileSync(join(root, path), "utf8");
@@ -36,7 +36,7 @@ function documents(): string[] {
   return found;
 }
 
-function flagsOf(command: ReturnType<typeof keelson>): string[] {
+function flagsOf(command: Awaited<ReturnType<typeof keelson>>): string[] {
   return command.options.map((option) => option.flags);
 }
 

@@ -2,9 +2,9 @@
 import { constants } from "node:os";
 import { CommanderError } from "commander";
 import { failureOf, oneLine } from "./failure.ts";
-import { keelson } from "./program.ts";
+import { commandOf, keelson } from "./program.ts";
 
-const program = keelson();
+const program = await keelson(commandOf(process.argv.slice(2)));
 
 /** Tells a failure, and returns the exit code. */
 function tell(error: unknown): number {

@@ -1,13 +1,11 @@
 /** How a verb reaches the fleet: through a gateway, or straight from the store with `--store`. The flags are the same for all of them. */
 import { hostname, userInfo } from "node:os";
 import { Option, type Command } from "commander";
-import { parseStoreUrl } from "@keelson/stores/url";
 import type { FleetAdmin, Wisher } from "@keelson/runtime";
 import { UsageError } from "../failure.ts";
 import { Printer } from "../report/printer.ts";
 import { gatewayDoor, type GatewayDoor } from "./gateway-door.ts";
 import { HttpAdmin } from "./http-admin.ts";
-import { openStoreAdmin } from "./store-admin.ts";
 
 /** Where `keelson up` and `keelson gateway` listen unless told otherwise. */
 export const GATEWAY_LISTEN = "127.0.0.1:7600";
@@ -61,6 +59,7 @@ export async function throughDoor(command: Command, work: (door: Door) => Promis
     await work({ admin: new HttpAdmin(doorOf(options)), print, wisher });
     return;
   }
+  const { openStoreAdmin } = await import("./store-admin.ts");
   const opened = await openStoreAdmin(storeOf(options.store ?? ""), options.fleet ?? "main");
   try {
     await work({ admin: opened.admin, print, wisher });
@@ -80,7 +79,6 @@ function storeOf(url: string): string {
     throw new UsageError(
       `--store ${url} is inside another process: ask its gateway with --url, or name a served store such as embedded://127.0.0.1:7400`,
     );
-  parseStoreUrl(url);
   return url;
 }
 

@@ -1,5 +1,5 @@
 /** A shard as people type it: `service/shard`, or `service/shard/replica`. Unusual characters in its id are percent-encoded, as everywhere. */
-import { decodeSegment } from "@keelson/kernel";
+import type { Epoch } from "@keelson/kernel";
 import { UsageError } from "../failure.ts";
 
 export interface ShardName {
@@ -22,7 +22,7 @@ export function parseShardName(text: string): ShardName {
   try {
     return {
       service,
-      shard: decodeSegment(shard),
+      shard: decodeURIComponent(shard),
       replica: replica === undefined ? undefined : Number(replica),
     };
   } catch (error) {
@@ -30,4 +30,13 @@ export function parseShardName(text: string): ShardName {
       cause: error,
     });
   }
+}
+
+/** A shard's id as it is typed. */
+export function segment(shard: string): string {
+  return encodeURIComponent(shard);
+}
+
+export function epochText({ era, revision }: Epoch): string {
+  return `${era}.${revision}`;
 }

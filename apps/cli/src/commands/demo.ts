@@ -18,7 +18,6 @@ const FRAME_MS = 100;
 
 export function demoCommand(): Command {
   return new Command("demo")
-    .description("three nodes, a crash and a drain under load, in one process; ends by itself")
     .option("--ttl <time>", "how long a killed node's session outlives it", "2s")
     .option("--plain", "line by line, as when the output is not a terminal")
     .action(async (options: { ttl: string; plain?: boolean }) => {

@@ -26,9 +26,7 @@ import { version } from "../version.ts";
 type NodeConfig = ConfigOf<"node">;
 
 export function nodeCommand(): Command {
-  const command = new Command("node").description(
-    "run one node of a fleet; Ctrl-C hands over what it holds and ends it",
-  );
+  const command = new Command("node");
   return withSettings(command, "node").action(async (options: Record<string, unknown>) => {
     const { config, sections } = loadConfig("node", { ...flagsOf(options), environment: process.env });
     agree(config);

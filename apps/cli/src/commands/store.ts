@@ -20,9 +20,7 @@ const ORIGINS: Readonly<Record<EmbeddedOrigin, string>> = {
 };
 
 export function storeCommand(): Command {
-  const command = new Command("store")
-    .description("serve a store in a folder to the nodes of this machine")
-    .argument("[folder]", "the same as --data");
+  const command = new Command("store").argument("[folder]", "the same as --data");
   return withSettings(command, "store").action(
     async (folder: string | undefined, options: Record<string, unknown>) => {
       const { file, flags } = flagsOf(options);

@@ -5,7 +5,7 @@ import type { Finding } from "@keelson/runtime";
 import { throughDoor, withDoor } from "../../admin/door.ts";
 
 export function doctorCommand(): Command {
-  const command = withDoor(new Command("doctor").description("what is wrong, and what to do about it"));
+  const command = withDoor(new Command("doctor"));
   return command.action(() =>
     throughDoor(command, async ({ admin, print }) => {
       const timer = setInterval(() => print.progress("looking twice, to see what moves"), 300);

@@ -17,7 +17,6 @@ interface DrainOptions {
 export function drainCommand(): Command {
   const command = withDoor(
     new Command("drain")
-      .description("let a node give away what it holds, and wait until it has")
       .argument("<node>", "its id")
       .option("--reason <text>", "why, for others to read")
       .option("--no-wait", "do not wait")
@@ -44,11 +43,7 @@ export function drainCommand(): Command {
 }
 
 export function undrainCommand(): Command {
-  const command = withDoor(
-    new Command("undrain")
-      .description("let a drained node take its share again")
-      .argument("<node>", "its id"),
-  );
+  const command = withDoor(new Command("undrain").argument("<node>", "its id"));
   return command.action((node: string) =>
     throughDoor(command, async ({ admin, print }) => {
       const done = await admin.undrain(node);

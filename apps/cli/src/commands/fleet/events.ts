@@ -9,9 +9,7 @@ const WAIT_MS = 10_000;
 
 export function eventsCommand(): Command {
   const command = withDoor(
-    new Command("events")
-      .description("what happened in the fleet, as the gateway saw it")
-      .option("-f, --follow", "go on with what happens, until Ctrl-C"),
+    new Command("events").option("-f, --follow", "go on with what happens, until Ctrl-C"),
   );
   return command.action(({ follow }: { follow?: boolean }) =>
     throughDoor(command, async ({ admin, print }) => {

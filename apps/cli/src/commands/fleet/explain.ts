@@ -1,18 +1,13 @@
 /** `keelson explain <shard>`: who holds it, since when, and why. */
 import { Command } from "commander";
 import pc from "picocolors";
-import { encodeSegment, formatEpoch } from "@keelson/kernel";
 import type { ShardExplanation } from "@keelson/runtime";
 import { throughDoor, withDoor } from "../../admin/door.ts";
-import { parseShardName } from "../../admin/shard-name.ts";
+import { epochText, parseShardName, segment } from "../../admin/shard-name.ts";
 import { ago, dateAndTime, timeOfDay } from "../../report/ago.ts";
 
 export function explainCommand(): Command {
-  const command = withDoor(
-    new Command("explain")
-      .description("who holds a shard, since when, and why")
-      .argument("<shard>", "service/shard, as in counter/7"),
-  );
+  const command = withDoor(new Command("explain").argument("<shard>", "service/shard, as in counter/7"));
   return command.action((text: string) =>
     throughDoor(command, async ({ admin, print }) => {
       const { service, shard } = parseShardName(text);
@@ -24,7 +19,7 @@ export function explainCommand(): Command {
 
 export function explanationText(explanation: ShardExplanation, now: number): string {
   const { service, shard, placement, view, replicas, primary, trouble } = explanation;
-  const lines = [`${pc.bold(`${service}/${encodeSegment(shard)}`)}, placed by ${placement} in view ${view}`];
+  const lines = [`${pc.bold(`${service}/${segment(shard)}`)}, placed by ${placement} in view ${view}`];
   for (const replica of replicas) {
     const { holder, candidates, planReason, contenders, decisions, pin } = replica;
     const name = replicas.length > 1 ? `replica ${replica.replica}: ` : "";
@@ -33,7 +28,7 @@ export function explanationText(explanation: ShardExplanation, now: number): str
       const since = `${ago(holder.since, now)} (since ${dateAndTime(holder.since)})`;
       lines.push(
         `  ${name}held by ${pc.green(holder.node)} at ${holder.address} for ${since}`,
-        `  epoch     ${formatEpoch(holder.epoch)}`,
+        `  epoch     ${epochText(holder.epoch)}`,
         `  why       ${holder.how}${holder.from === undefined ? "" : ` from ${holder.from}`}: ${holder.reason}`,
       );
     } else lines.push(`  ${name}${pc.red("held by nobody")}`);
@@ -58,13 +53,13 @@ export function explanationText(explanation: ShardExplanation, now: number): str
   if (primary)
     lines.push(
       "",
-      `  primary   replica ${primary.replica} on ${primary.node}, write epoch ${formatEpoch(primary.epoch)}`,
+      `  primary   replica ${primary.replica} on ${primary.node}, write epoch ${epochText(primary.epoch)}`,
     );
   if (trouble)
     lines.push(
       "",
       pc.red(`  ${trouble.quarantined ? "quarantined" : "trouble"}: ${trouble.text}`),
-      ...(trouble.quarantined ? [`  mend that, then: keelson retry ${service}/${encodeSegment(shard)}`] : []),
+      ...(trouble.quarantined ? [`  mend that, then: keelson retry ${service}/${segment(shard)}`] : []),
     );
   return lines.join("\n");
 }

@@ -7,7 +7,7 @@ import { ago, bytes } from "../../report/ago.ts";
 import { table, type Column } from "../../report/table.ts";
 
 export function nodesCommand(): Command {
-  const command = withDoor(new Command("nodes").description("the nodes, what they hold and how they are"));
+  const command = withDoor(new Command("nodes"));
   return command.action(() =>
     throughDoor(command, async ({ admin, print }) => {
       const nodes = await admin.nodes({ reports: true });

@@ -14,7 +14,6 @@ interface Reason {
 export function pinCommand(): Command {
   const command = withDoor(
     new Command("pin")
-      .description("keep a shard on a node (placement balanced)")
       .argument("<shard>", SHARD)
       .argument("<node>", "the node's id")
       .option("--reason <text>", "why, for others to read"),
@@ -27,9 +26,7 @@ export function pinCommand(): Command {
 }
 
 export function unpinCommand(): Command {
-  const command = withDoor(
-    new Command("unpin").description("let the placement decide again").argument("<shard>", SHARD),
-  );
+  const command = withDoor(new Command("unpin").argument("<shard>", SHARD));
   return command.action((text: string) =>
     throughDoor(command, async ({ admin, print }) => say(print, await admin.unpin(parseShardName(text)))),
   );
@@ -38,7 +35,6 @@ export function unpinCommand(): Command {
 export function moveCommand(): Command {
   const command = withDoor(
     new Command("move")
-      .description("move a shard once; the placement may move it on later")
       .argument("<shard>", SHARD)
       .argument("[node]", "where to; an auctioned shard goes to the highest bid instead")
       .option("--reason <text>", "why, for others to read"),
@@ -51,11 +47,7 @@ export function moveCommand(): Command {
 }
 
 export function retryCommand(): Command {
-  const command = withDoor(
-    new Command("retry")
-      .description("end a shard's quarantine: forget what is held against it")
-      .argument("<shard>", "service/shard"),
-  );
+  const command = withDoor(new Command("retry").argument("<shard>", "service/shard"));
   return command.action((text: string) =>
     throughDoor(command, async ({ admin, print }) => {
       const { service, shard } = parseShardName(text);

@@ -16,7 +16,6 @@ interface PlanOptions {
 export function planCommand(): Command {
   const command = withDoor(
     new Command("plan")
-      .description("what would move, now or if nodes left or joined; changes nothing")
       .argument("[service]", "only this service's")
       .option("--dry-run", "say so, for those who want to be sure: nothing is ever changed")
       .option("--without <nodes>", "as if these had left; several with commas")

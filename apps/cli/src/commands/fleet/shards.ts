@@ -1,20 +1,15 @@
 /** `keelson shards`: replicas one by one. */
 import { Command, Option } from "commander";
 import pc from "picocolors";
-import {
-  REPLICA_STATES,
-  type FleetAdmin,
-  type ReplicaState,
-  type ReplicaStatus,
-  type ShardFilter,
-} from "@keelson/runtime";
-import { encodeSegment, formatEpoch } from "@keelson/kernel";
+import type { FleetAdmin, ReplicaState, ReplicaStatus, ShardFilter } from "@keelson/runtime";
+import { epochText, segment } from "../../admin/shard-name.ts";
 import { throughDoor, withDoor } from "../../admin/door.ts";
 import { ago } from "../../report/ago.ts";
 import { table, type Column } from "../../report/table.ts";
 import { UsageError } from "../../failure.ts";
 
 const PAGE = 1_000;
+const STATES: readonly ReplicaState[] = ["held", "moving", "unheld", "quarantined"];
 
 interface ShardOptions {
   readonly node?: string;
@@ -25,10 +20,9 @@ interface ShardOptions {
 export function shardsCommand(): Command {
   const command = withDoor(
     new Command("shards")
-      .description("who holds which shard")
       .argument("[service]", "only this service's")
       .option("--node <node>", "only what this node holds or shall hold")
-      .addOption(new Option("--state <state>", "only those in this state").choices(REPLICA_STATES))
+      .addOption(new Option("--state <state>", "only those in this state").choices(STATES))
       .option("--limit <number>", "at most so many", "200"),
   );
   return command.action((service: string | undefined, options: ShardOptions) =>
@@ -73,13 +67,13 @@ function columns(now: number): readonly Column<ReplicaStatus>[] {
   return [
     {
       title: "SHARD",
-      text: ({ service, shard, replica }) => `${service}/${encodeSegment(shard)}/${replica}`,
+      text: ({ service, shard, replica }) => `${service}/${segment(shard)}/${replica}`,
       flexible: true,
     },
     { title: "STATE", text: ({ state }) => state, paint: (text, { state }) => TONES[state](text) },
     { title: "NODE", text: ({ node }) => node ?? "-", flexible: true },
     { title: "SINCE", text: ({ since }) => (since === undefined ? "-" : ago(since, now)), right: true },
-    { title: "EPOCH", text: ({ epoch }) => (epoch ? formatEpoch(epoch) : "-") },
+    { title: "EPOCH", text: ({ epoch }) => (epoch ? epochText(epoch) : "-") },
     {
       title: "NEXT",
       text: ({ node, target, contenders }) =>

@@ -7,7 +7,7 @@ import { ago } from "../../report/ago.ts";
 import { table, type Column } from "../../report/table.ts";
 
 export function statusCommand(): Command {
-  const command = withDoor(new Command("status").description("the fleet at a glance"));
+  const command = withDoor(new Command("status"));
   return command.action(() =>
     throughDoor(command, async ({ admin, print }) => {
       const status = await admin.status();

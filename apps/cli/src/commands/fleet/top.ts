@@ -13,11 +13,7 @@ import { statusText } from "./status.ts";
 const EVERY_MS = 1_000;
 
 export function topCommand(): Command {
-  const command = withDoor(
-    new Command("top")
-      .description("nodes and services, every second; Ctrl-C ends it")
-      .option("--once", "look for one second, print, and end"),
-  );
+  const command = withDoor(new Command("top").option("--once", "look for one second, print, and end"));
   return command.action(({ once }: { once?: boolean }) =>
     throughDoor(command, async ({ admin, print }) => {
       const live = process.stdout.isTTY && process.env["TERM"] !== "dumb" && once !== true && !print.json;
