@@ -32,6 +32,8 @@ export interface GrpcCall {
   readonly timeoutMs: number;
   readonly trace: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
+  /** How the caller named this server, for protocols that tell clients where to come back to. */
+  readonly host: string;
 }
 
 /** A failure with a gRPC status, its exact text and trailers. Anything else that is thrown is INTERNAL (13), its text withheld. */
