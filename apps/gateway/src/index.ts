@@ -1,1 +1,14 @@
-export {};
+/** The HTTP front door. docs/design/front-door.md describes it, docs/reference/http.md is its reference. */
+export { startGateway, type Gateway } from "./gateway.ts";
+export { GATEWAY_LIMITS, type GatewayLimits, type GatewayOptions } from "./options.ts";
+export { createToken, type NewToken, type TokenRecord } from "./auth/token.ts";
+export {
+  readTokenFile,
+  storeToken,
+  tokenKey,
+  tokensFromFile,
+  tokensFromStore,
+  writeTokenFile,
+  type TokenSource,
+} from "./auth/token-source.ts";
+export type { Health } from "./observe/health.ts";

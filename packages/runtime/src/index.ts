@@ -13,6 +13,7 @@ export * from "./node/server-time-eras.ts";
 /** Drivers that carry the kernel's decisions out: host, manager, router. */
 export * from "./router/options.ts";
 export * from "./router/router.ts";
+export * from "./client/connected-client.ts";
 export * from "./client/fleet-client.ts";
 export * from "./router/router-error.ts";
 export * from "./router/scatter.ts";

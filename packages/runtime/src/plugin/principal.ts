@@ -24,8 +24,7 @@ export interface Wanted {
 /** Why the principal may not do it, as the end of a sentence; undefined when it may. */
 export function refusal(principal: Principal, wanted: Wanted): string | undefined {
   const { service, scope, tenant } = wanted;
-  if (RANK[principal.scope] < RANK[scope])
-    return `needs the scope ${scope}, and this token has ${principal.scope}`;
+  if (RANK[principal.scope] < RANK[scope]) return `has the scope ${principal.scope}, and this needs ${scope}`;
   if (principal.services && !principal.services.includes(service)) return `is not for the service ${service}`;
   if (!principal.tenants) return undefined;
   if (tenant === undefined) return "is limited to tenants, and this concerns all of them";

@@ -9,7 +9,7 @@ export function routesProblem(plugin: string, routes: Routes): string | undefine
   for (const [name, route] of Object.entries(routes)) {
     const problem = routeProblem(route);
     if (problem !== undefined) return `plug-in ${plugin}: route ${name}: ${problem}`;
-    for (const path of [`/v1/${plugin}${route.path}`, ...(route.alsoAt ?? [])]) {
+    for (const path of pathsOf(plugin, route)) {
       const shape = `${route.verb} ${path.replace(/\{[^}]*\}/g, "{}")}`;
       const other = seen.get(shape);
       if (other !== undefined) return `plug-in ${plugin}: routes ${other} and ${name} are both ${shape}`;
@@ -17,6 +17,11 @@ export function routesProblem(plugin: string, routes: Routes): string | undefine
     }
   }
   return undefined;
+}
+
+/** Where the gateway serves a route, first its own path and then those that others have laid down. */
+export function pathsOf(plugin: string, { path, alsoAt = [] }: Pick<AnyRoute, "path" | "alsoAt">): string[] {
+  return [`/v1/${plugin}${path === "/" ? "" : path}`, ...alsoAt];
 }
 
 /** The names in braces, in order; a trailing star is not part of the name. */

@@ -1,0 +1,49 @@
+/** Decides who asks and whether they may: from the Authorization header to a principal, or to a refusal that says what is missing. */
+import { refusal, type Clock, type Principal, type Scope, type Wanted } from "@keelson/runtime";
+import { Problem } from "../problem.ts";
+import { checkToken } from "./token.ts";
+import type { TokenSource } from "./token-source.ts";
+
+/** Whoever reaches a gateway that asks for no tokens. */
+const ANYONE: Principal = { name: "anyone", scope: "admin" };
+const CHALLENGE = { "www-authenticate": 'Bearer realm="keelson"' } as const;
+/** Longer than any token: not worth looking at. */
+const HEADER_CHARS_MAX = 256;
+
+export class Authority {
+  readonly #tokens: TokenSource | undefined;
+  readonly #clock: Clock;
+
+  constructor(tokens: TokenSource | undefined, clock: Clock) {
+    this.#tokens = tokens;
+    this.#clock = clock;
+  }
+
+  /** Throws Problem UNAUTHORISED. Never says why a token is not taken: that would help to guess one. */
+  identify(authorization: string | undefined): Principal {
+    if (!this.#tokens) return ANYONE;
+    if (authorization === undefined)
+      throw unauthorised("this needs a token: send authorization: Bearer <token>");
+    const [, token] =
+      (authorization.length <= HEADER_CHARS_MAX && /^bearer +(\S+)$/i.exec(authorization)) || [];
+    const principal =
+      token === undefined ? undefined : checkToken(token, (id) => this.#tokens?.find(id), this.#clock.wall());
+    if (!principal) throw unauthorised("this token is not taken: ask an operator for another");
+    return principal;
+  }
+
+  /** Whether it may use the service at all; which tenant it asks for is known only once its input is read. Throws Problem FORBIDDEN. */
+  permitService({ tenants: _, ...principal }: Principal, service: string, scope: Scope): void {
+    this.permit(principal, { service, scope });
+  }
+
+  /** Throws Problem FORBIDDEN. */
+  permit(principal: Principal, wanted: Wanted): void {
+    const why = refusal(principal, wanted);
+    if (why !== undefined) throw new Problem("FORBIDDEN", `the token ${principal.name} ${why}`);
+  }
+}
+
+function unauthorised(message: string): Problem {
+  return new Problem("UNAUTHORISED", message, { headers: CHALLENGE });
+}

@@ -1,0 +1,217 @@
+/** Starts a gateway and stops it: puts its parts together, checks that it may listen where it is told to, and nothing else. */
+import { isIP } from "node:net";
+import {
+  ConnectedClient,
+  KeelsonError,
+  OtlpExporter,
+  Tracer,
+  pathsOf,
+  type ParsedKey,
+  type RouterCounts,
+} from "@keelson/runtime";
+import { Authority } from "./auth/authority.ts";
+import { GrpcServer } from "./grpc/grpc-server.ts";
+import { BodyBudget } from "./http/body.ts";
+import { Front } from "./http/front.ts";
+import { ownEndpoints } from "./http/own-endpoints.ts";
+import { PluginEndpoint } from "./http/plugin-endpoint.ts";
+import { HttpServer } from "./http/server.ts";
+import { GatewayMetrics } from "./observe/gateway-metrics.ts";
+import { healthOf, type Health } from "./observe/health.ts";
+import { GATEWAY_LIMITS, type GatewayOptions } from "./options.ts";
+import { Shedding } from "./shedding.ts";
+
+export interface Gateway {
+  /** `http://host:port`. */
+  readonly url: string;
+  /** `host:port` of gRPC; undefined when no plug-in has any, or it was not asked for. */
+  readonly grpcAddress: string | undefined;
+  health(): Health;
+  /** Resolves once the fleet's state is known, so that requests can be routed. Rejects when that takes longer. */
+  ready(timeoutMs: number): Promise<void>;
+  /** Says that it is not ready, lets requests finish, and closes. What is not finished after `graceMs` is cut off. */
+  stop(options: { readonly graceMs: number }): Promise<void>;
+}
+
+const VERSION = "0.1.0";
+const READY_LOOK_MS = 10;
+
+/** Rejects with KeelsonError BAD_CONFIG, or with what listening failed with. Routes as soon as it knows the fleet: `ready` says when. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const problem = listenProblem(options);
+  if (problem !== undefined) throw new KeelsonError("BAD_CONFIG", problem);
+  const { clock, random, log, tokens, fleet, plugins } = options;
+  const limits = { ...GATEWAY_LIMITS, ...options.limits };
+  await tokens?.start();
+  const client = new ConnectedClient({
+    fleet,
+    clock,
+    random,
+    name: "gateway",
+    nodes: options.nodes,
+    store: options.store,
+    wireToken: options.wireToken,
+    router: options.router,
+    onKey: (key: ParsedKey, value) => tokens?.keyChanged?.(key, value),
+  });
+  const exporter =
+    options.traces && new OtlpExporter({ url: options.traces.otlpUrl, clock, process: "keelson-gateway" });
+  const tracer =
+    exporter && new Tracer({ clock, random, sink: exporter, sampleRatio: options.traces?.sampleRatio ?? 0 });
+  const metrics = new GatewayMetrics();
+  const authority = new Authority(tokens, clock);
+  const shedding = new Shedding(limits, clock);
+  const bodies = new BodyBudget(limits.bodyBytesInflightMax);
+  const streams = { open: 0 };
+  let stopping = false;
+  const health = (): Health => healthOf(fleet, client, stopping);
+  const front = new Front({
+    clock,
+    random,
+    log,
+    limits,
+    authority,
+    shedding,
+    metrics,
+    tracer,
+    staleMs: () => client.copy.staleMs,
+  });
+  for (const [path, endpoint] of ownEndpoints({
+    plugins,
+    metrics,
+    client,
+    health,
+    version: VERSION,
+    addressOf: (node) => addressOf(client, node),
+  }))
+    front.mount("GET", path, endpoint);
+  for (const plugin of plugins)
+    for (const [name, route] of Object.entries(plugin.http ?? {})) {
+      const endpoint = new PluginEndpoint(plugin, name, route, {
+        client,
+        clock,
+        limits,
+        authority,
+        bodies,
+        streams,
+      });
+      for (const path of pathsOf(plugin.name, route)) front.mount(route.verb, path, endpoint);
+    }
+  const server = new HttpServer({
+    limits,
+    tls: options.tls,
+    handle: (request, response) => front.handle(request, response),
+    malformed: (code) => metrics.malformed(code),
+  });
+  showGauges(metrics, {
+    client,
+    shedding,
+    bodies,
+    streams,
+    server,
+    dropped: () => exporter?.counts.dropped ?? 0,
+  });
+  const where = await server.listen(options.listen);
+  const host = where.family === "IPv6" ? `[${where.address}]` : where.address;
+  const grpc =
+    options.grpcListen && plugins.some(({ grpc: services = [] }) => services.length > 0)
+      ? new GrpcServer({
+          plugins,
+          access: client.fleet,
+          authority,
+          shedding,
+          metrics,
+          log,
+          tls: options.tls,
+          timeoutMs: limits.timeoutMs,
+        })
+      : undefined;
+  const grpcAddress = grpc && options.grpcListen ? await grpc.listen(options.grpcListen) : undefined;
+  shedding.start();
+  client.start();
+  return {
+    url: `${options.tls ? "https" : "http"}://${host}:${where.port}`,
+    grpcAddress,
+    health,
+    ready: (timeoutMs) => untilReady(health, clock, timeoutMs),
+    stop: async ({ graceMs }) => {
+      stopping = true;
+      let timer = clock.after(0, () => undefined);
+      const cut = new Promise<void>((resolve) => {
+        timer = clock.after(graceMs, resolve);
+      });
+      await Promise.all([server.close(cut), grpc?.close(cut)]);
+      timer.cancel();
+      shedding.stop();
+      client.stop();
+      tokens?.stop();
+      await exporter?.close();
+    },
+  };
+}
+
+function listenProblem({
+  listen,
+  tokens,
+  tls,
+  insecure,
+  nodes = [],
+  store,
+}: GatewayOptions): string | undefined {
+  if (nodes.length === 0 && !store) return "a gateway needs the address of a node, or a store";
+  if (isLoopback(listen.host) || insecure === true) return undefined;
+  const missing = [...(tokens ? [] : ["tokens"]), ...(tls ? [] : ["TLS"])];
+  if (missing.length === 0) return undefined;
+  return `${listen.host} can be reached from outside this machine, and there are no ${missing.join(" and no ")}: give ${missing.length > 1 ? "them" : tokens ? "a certificate and its key" : "a token file"}, listen on 127.0.0.1, or say insecure`;
+}
+
+function isLoopback(host: string): boolean {
+  if (host === "localhost" || host === "::1") return true;
+  return isIP(host) === 4 && host.startsWith("127.");
+}
+
+function addressOf(client: ConnectedClient, node: string): string | undefined {
+  if (!/^[A-Za-z0-9._~-]+$/.test(node)) return undefined;
+  const entry = client.copy.image.get(client.fleet.keys.member(node));
+  return entry && (JSON.parse(entry.value) as { address: string }).address;
+}
+
+async function untilReady(
+  health: () => Health,
+  clock: GatewayOptions["clock"],
+  timeoutMs: number,
+): Promise<void> {
+  const deadline = clock.now() + timeoutMs;
+  while (!health().ready) {
+    if (clock.now() > deadline)
+      throw new KeelsonError("NOT_STARTED", `no node and no store told of the fleet within ${timeoutMs} ms`);
+    await new Promise<void>((resolve) => void clock.after(READY_LOOK_MS, resolve));
+  }
+}
+
+function showGauges(
+  { set }: GatewayMetrics,
+  parts: {
+    readonly client: ConnectedClient;
+    readonly shedding: Shedding;
+    readonly bodies: BodyBudget;
+    readonly streams: { readonly open: number };
+    readonly server: HttpServer;
+    readonly dropped: () => number;
+  },
+): void {
+  const { client, shedding, bodies, streams, server } = parts;
+  const counts: RouterCounts = client.fleet.router.counts;
+  set.gaugeFrom("keelson_gateway_inflight", () => shedding.inflight);
+  set.gaugeFrom("keelson_gateway_streams", () => streams.open);
+  set.gaugeFrom("keelson_gateway_connections", () => server.connections);
+  set.gaugeFrom("keelson_gateway_body_bytes", () => bodies.bytes);
+  set.gaugeFrom("keelson_gateway_loop_lag_seconds", () => shedding.lagMs / 1_000);
+  set.gaugeFrom("keelson_gateway_copy_live", () => (client.copy.live ? 1 : 0));
+  set.gaugeFrom("keelson_gateway_copy_stale_seconds", () => client.copy.staleMs / 1_000);
+  set.counterFrom("keelson_gateway_retries_total", () => counts.retries);
+  set.counterFrom("keelson_gateway_redirects_total", () => counts.redirects);
+  set.counterFrom("keelson_gateway_hedges_total", () => client.fleet.hedge.counts.sent);
+  set.counterFrom("keelson_gateway_hedges_won_total", () => client.fleet.hedge.counts.won);
+  set.counterFrom("keelson_gateway_spans_dropped_total", parts.dropped);
+}

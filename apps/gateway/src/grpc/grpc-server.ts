@@ -1,0 +1,232 @@
+/**
+ * Serves plug-ins' gRPC services. Tokens, tenants, limits and errors are the same as for HTTP; only the protocol differs, which grpc-js speaks. It
+ * has a port of its own, because an HTTP/1.1 server cannot share one with it.
+ */
+import { readFileSync } from "node:fs";
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  status,
+  type ServiceDefinition,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+} from "@grpc/grpc-js";
+import {
+  GrpcFailure,
+  RouterError,
+  type AnyPlugin,
+  type FleetAccess,
+  type GrpcCall,
+  type GrpcMethod,
+  type HostPort,
+  type Logger,
+  type Principal,
+} from "@keelson/runtime";
+import type { Authority } from "../auth/authority.ts";
+import type { GatewayMetrics } from "../observe/gateway-metrics.ts";
+import { Problem } from "../problem.ts";
+import type { Shedding } from "../shedding.ts";
+
+export interface GrpcPorts {
+  readonly plugins: readonly AnyPlugin[];
+  readonly access: FleetAccess;
+  readonly authority: Authority;
+  readonly shedding: Shedding;
+  readonly metrics: GatewayMetrics;
+  readonly log: Logger;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** For calls that bring no deadline. */
+  readonly timeoutMs: number;
+}
+
+/** As much as clients of the protocols that are served here send. */
+const MESSAGE_BYTES_MAX = 128 * 1024 * 1024;
+const NOBODY: Principal = { name: "nobody", scope: "read" };
+
+export class GrpcServer {
+  readonly #server = new Server({
+    "grpc.max_receive_message_length": MESSAGE_BYTES_MAX,
+    "grpc.max_send_message_length": MESSAGE_BYTES_MAX,
+    "grpc.max_concurrent_streams": 1_000,
+  });
+  readonly #ports: GrpcPorts;
+
+  constructor(ports: GrpcPorts) {
+    this.#ports = ports;
+    for (const plugin of ports.plugins)
+      for (const { name, methods } of plugin.grpc ?? []) this.#add(plugin, name, methods);
+  }
+
+  /** Where it listens. Rejects when the address cannot be had. */
+  async listen({ host, port }: HostPort): Promise<string> {
+    const { tls } = this.#ports;
+    const credentials = tls
+      ? ServerCredentials.createSsl(null, [
+          { cert_chain: readFileSync(tls.certFile), private_key: readFileSync(tls.keyFile) },
+        ])
+      : ServerCredentials.createInsecure();
+    const named = host.includes(":") ? `[${host}]` : host;
+    const bound = await new Promise<number>((resolve, reject) => {
+      this.#server.bindAsync(`${named}:${port}`, credentials, (error, actual) => {
+        if (error) reject(error);
+        else resolve(actual);
+      });
+    });
+    return `${named}:${bound}`;
+  }
+
+  async close(cut: Promise<void>): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.tryShutdown(() => resolve());
+    });
+    await Promise.race([closed, cut]);
+    this.#server.forceShutdown();
+  }
+
+  #add(plugin: AnyPlugin, service: string, methods: Readonly<Record<string, GrpcMethod>>): void {
+    const definition: Record<string, ServiceDefinition[string]> = {};
+    const handlers: Record<
+      string,
+      handleUnaryCall<unknown, unknown> | handleServerStreamingCall<unknown, unknown>
+    > = {};
+    for (const [name, method] of Object.entries(methods)) {
+      definition[name] = {
+        path: `/${service}/${name}`,
+        requestStream: false,
+        responseStream: method.kind === "server-stream",
+        requestSerialize: (message: Buffer) => message,
+        requestDeserialize: (bytes) => method.decode(bytes),
+        responseSerialize: (message) => Buffer.from(method.encode(message)),
+        responseDeserialize: (bytes: Buffer) => bytes,
+      };
+      const counted = this.#ports.metrics.operation(plugin.name, `grpc ${name}`);
+      if (method.kind === "unary")
+        handlers[name] = (call: ServerUnaryCall<unknown, unknown>, answered: sendUnaryData<unknown>) => {
+          this.#within(plugin, method, call, (context) => method.handle(call.request, context)).then(
+            (answer) => {
+              counted.answered(0, undefined);
+              answered(null, answer);
+            },
+            (error: unknown) => {
+              const failure = this.#failure(error);
+              counted.answered(failure.code, undefined);
+              answered(failure);
+            },
+          );
+        };
+      else
+        handlers[name] = (call: ServerWritableStream<unknown, unknown>) => {
+          this.#within(plugin, method, call, async (context) => {
+            for await (const item of method.handle(call.request, context)) {
+              if (call.cancelled) return;
+              if (!call.write(item)) await drained(call);
+            }
+          }).then(
+            () => {
+              counted.answered(0, undefined);
+              call.end();
+            },
+            (error: unknown) => {
+              const failure = this.#failure(error);
+              counted.answered(failure.code, undefined);
+              call.emit("error", failure);
+            },
+          );
+        };
+    }
+    this.#server.addService(definition, handlers);
+  }
+
+  async #within<T>(
+    plugin: AnyPlugin,
+    method: GrpcMethod,
+    call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
+    run: (context: GrpcCall) => Promise<T>,
+  ): Promise<T> {
+    const { authority, shedding, access, timeoutMs } = this.#ports;
+    shedding.enter();
+    try {
+      const metadata = textsOf(call.metadata);
+      const principal = method.open === true ? NOBODY : authority.identify(metadata["authorization"]);
+      if (method.open !== true)
+        authority.permit(principal, {
+          service: plugin.name,
+          scope: method.scope,
+          tenant: method.tenant?.(call.request),
+        });
+      const abort = new AbortController();
+      call.once("cancelled", () => abort.abort());
+      return await run({
+        access,
+        principal,
+        metadata,
+        host: call.getHost(),
+        signal: abort.signal,
+        timeoutMs: leftOf(call.getDeadline(), timeoutMs),
+        trace: metadata["traceparent"],
+      });
+    } finally {
+      shedding.exit();
+    }
+  }
+
+  #failure(error: unknown): { code: number; details: string; metadata: Metadata } {
+    const metadata = new Metadata();
+    if (error instanceof GrpcFailure) {
+      for (const [name, value] of Object.entries(error.trailers)) metadata.set(name, value);
+      return { code: error.status, details: error.message, metadata };
+    }
+    if (error instanceof Problem || error instanceof RouterError) {
+      const known = STATUS[error.code];
+      if (known !== undefined) return { code: known, details: error.message, metadata };
+    }
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#ports.log.error({ cause }, "a gRPC call failed");
+    return { code: status.INTERNAL, details: "something failed here: ask the operator", metadata };
+  }
+}
+
+/** The gateway's and the router's own codes, as gRPC says them. */
+const STATUS: Readonly<Record<string, number>> = {
+  UNAUTHORISED: status.UNAUTHENTICATED,
+  FORBIDDEN: status.PERMISSION_DENIED,
+  SHED: status.RESOURCE_EXHAUSTED,
+  OVERLOADED: status.RESOURCE_EXHAUSTED,
+  NO_SHARD: status.NOT_FOUND,
+  NO_HOLDER: status.UNAVAILABLE,
+  WARMING: status.UNAVAILABLE,
+  UNREACHABLE: status.UNAVAILABLE,
+  QUARANTINED: status.UNAVAILABLE,
+  BUDGET: status.UNAVAILABLE,
+  MOVED: status.UNAVAILABLE,
+  CUT: status.UNAVAILABLE,
+  STALE: status.UNAVAILABLE,
+  OUTCOME_UNKNOWN: status.UNKNOWN,
+  TIMEOUT: status.DEADLINE_EXCEEDED,
+};
+
+function textsOf(metadata: Metadata): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(metadata.getMap()))
+    if (typeof value === "string") texts[name] = value;
+  return texts;
+}
+
+function leftOf(deadline: Date | number, mostMs: number): number {
+  const at = typeof deadline === "number" ? deadline : deadline.getTime();
+  return Number.isFinite(at) ? Math.max(1, Math.min(mostMs, at - Date.now())) : mostMs;
+}
+
+function drained(call: ServerWritableStream<unknown, unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      call.off("drain", end).off("cancelled", end).off("close", end);
+      resolve();
+    };
+    call.on("drain", end).on("cancelled", end).on("close", end);
+  });
+}

@@ -1,0 +1,113 @@
+/** Reads a request's body, within its size, its time and what all bodies together may take. */
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "@keelson/runtime";
+import { Problem, shed } from "../problem.ts";
+
+export interface BodyLimits {
+  readonly bytesMax: number;
+  readonly timeoutMs: number;
+}
+
+/** The bytes of bodies that are in memory now, of all requests. */
+export class BodyBudget {
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  take(bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax)
+      throw shed("memory", `${this.#bytes} bytes of requests are in memory`);
+    this.#bytes += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+/** Whether the request says that it has a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** The parsed body; undefined when there is none. Throws Problem. */
+export async function readJson(
+  request: IncomingMessage,
+  clock: Clock,
+  budget: BodyBudget,
+  limits: BodyLimits,
+): Promise<unknown> {
+  if (!hasBody(request)) return undefined;
+  const type = request.headers["content-type"];
+  if (type === undefined || !/^application\/(?:[a-z.+-]*\+)?json *(?:;.*)?$/i.test(type))
+    throw new Problem("UNSUPPORTED_TYPE", "the body must be JSON: send content-type: application/json");
+  if (request.headers["content-encoding"] !== undefined)
+    throw new Problem(
+      "UNSUPPORTED_TYPE",
+      "the body must not be compressed: send it without content-encoding",
+    );
+  const text = await readText(request, clock, budget, limits);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    // The parser's own words quote the body, which may hold what should not be in a log.
+    throw new Problem("BAD_JSON", "the body is not JSON", {
+      cause: error instanceof SyntaxError ? undefined : error,
+    });
+  }
+}
+
+async function readText(
+  request: IncomingMessage,
+  clock: Clock,
+  budget: BodyBudget,
+  { bytesMax, timeoutMs }: BodyLimits,
+): Promise<string> {
+  const tooLarge = (): Problem =>
+    new Problem("TOO_LARGE", `the body may have ${bytesMax} bytes: send less`, { details: { bytesMax } });
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge();
+  let bytes = 0;
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      const timer = clock.after(timeoutMs, () =>
+        end(() => reject(new Problem("SLOW_REQUEST", `the body did not arrive within ${timeoutMs} ms`))),
+      );
+      const end = (then: () => void): void => {
+        timer.cancel();
+        request.off("data", data).off("end", ended).off("close", closed).off("error", closed);
+        then();
+      };
+      const data = (chunk: Buffer): void => {
+        try {
+          if (bytes + chunk.length > bytesMax) throw tooLarge();
+          budget.take(chunk.length);
+        } catch (error) {
+          request.pause();
+          end(() => reject(error instanceof Error ? error : new Error(String(error))));
+          return;
+        }
+        bytes += chunk.length;
+        chunks.push(chunk);
+      };
+      const ended = (): void => end(() => resolve(textOf(chunks)));
+      const closed = (): void =>
+        end(() => reject(new Problem("SLOW_REQUEST", "the connection ended before the body did")));
+      request.on("data", data).on("end", ended).on("close", closed).on("error", closed);
+    });
+  } finally {
+    budget.give(bytes);
+  }
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  const only = chunks[0];
+  return chunks.length === 1 && only ? only.toString("utf8") : Buffer.concat(chunks).toString("utf8");
+}

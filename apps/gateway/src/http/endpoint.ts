@@ -1,0 +1,19 @@
+/** Something that the gateway serves at a path: an operation of a plug-in, or one of its own. */
+import type { AnyPlugin, Scope } from "@keelson/runtime";
+import type { Problem } from "../problem.ts";
+import type { Exchange } from "./exchange.ts";
+
+export interface Endpoint {
+  /** In metrics and traces: which service, and which of its operations. */
+  readonly service: string;
+  readonly name: string;
+  /** What a token must have; undefined for what needs none. */
+  readonly scope: Scope | undefined;
+  /** Whose error codes it may answer with. */
+  readonly plugin?: AnyPlugin;
+  readonly timeoutMs: number;
+  /** Served even while the gateway is overloaded: probes. */
+  readonly unshed?: boolean;
+  /** Answers, or throws. Returns what went wrong after the answer had begun. */
+  run(exchange: Exchange): Promise<Problem | undefined>;
+}

@@ -1,0 +1,83 @@
+/** One request and its answer: what an endpoint sees of HTTP. It knows nothing of routes, tokens or the fleet. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HttpAnswer, type Principal } from "@keelson/runtime";
+import type { Params } from "./path-table.ts";
+
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly params: Params;
+  /** After the question mark; empty when there is none. */
+  readonly search: string;
+  readonly principal: Principal;
+  /** On the clock: when the caller's time is up. */
+  readonly deadline: number;
+  readonly trace: string | undefined;
+  /** Set by whoever knows more of the answer than its body. */
+  readonly headers: Record<string, string> = {};
+  #controller: AbortController | undefined;
+  #gone = false;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    about: {
+      readonly params: Params;
+      readonly search: string;
+      readonly principal: Principal;
+      readonly deadline: number;
+      readonly trace: string | undefined;
+    },
+  ) {
+    this.request = request;
+    this.response = response;
+    this.params = about.params;
+    this.search = about.search;
+    this.principal = about.principal;
+    this.deadline = about.deadline;
+    this.trace = about.trace;
+    response.once("close", () => {
+      if (response.writableFinished) return;
+      this.#gone = true;
+      this.#controller?.abort();
+    });
+  }
+
+  /** Aborted when the caller leaves, or by `abort`. Made only when someone asks for it. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#gone) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#gone = true;
+    this.#controller?.abort();
+  }
+
+  /** The caller has left: nothing that is sent arrives. */
+  get gone(): boolean {
+    return this.#gone || this.response.destroyed;
+  }
+
+  send(answer: unknown): void {
+    const { status, headers, body } = answer instanceof HttpAnswer ? answer : plain(answer);
+    const text = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body ?? null);
+    const length = typeof text === "string" ? Buffer.byteLength(text) : text.byteLength;
+    this.response.writeHead(status, {
+      "content-type": "application/json",
+      "content-length": length,
+      ...this.headers,
+      ...headers,
+    });
+    this.response.end(text);
+  }
+}
+
+const NO_HEADERS = {};
+
+function plain(body: unknown): Pick<HttpAnswer, "status" | "headers" | "body"> {
+  return { status: 200, headers: NO_HEADERS, body: typeof body === "string" ? JSON.stringify(body) : body };
+}

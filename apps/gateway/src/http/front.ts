@@ -1,0 +1,206 @@
+/**
+ * The way of a request through the gateway: found by its path, identified, let in or shed, run, and answered. Whatever goes wrong on it is
+ * answered with a documented code. It knows nothing of services; endpoints do.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock, Logger, Random, Tracer } from "@keelson/runtime";
+import type { Authority } from "../auth/authority.ts";
+import type { GatewayMetrics, OperationMetrics } from "../observe/gateway-metrics.ts";
+import type { GatewayLimits } from "../options.ts";
+import { Problem, problemOf } from "../problem.ts";
+import type { Shedding } from "../shedding.ts";
+import { hasBody } from "./body.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { Exchange } from "./exchange.ts";
+import { linger } from "./linger.ts";
+import { PathTable, type Params } from "./path-table.ts";
+
+export interface FrontPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly limits: GatewayLimits;
+  readonly authority: Authority;
+  readonly shedding: Shedding;
+  readonly metrics: GatewayMetrics;
+  readonly tracer: Tracer | undefined;
+  /** For how long the fleet's state has not been followed, in ms; 0 while it is. */
+  readonly staleMs: () => number;
+}
+
+interface Mounted {
+  readonly endpoint: Endpoint;
+  readonly metrics: OperationMetrics;
+}
+
+/** A copy that is late by less is not worth a word. */
+const STALE_SAID_MS = 2_000;
+
+export class Front {
+  readonly #ports: FrontPorts;
+  readonly #table = new PathTable<Mounted>();
+  readonly #unrouted: OperationMetrics;
+  #requests = 0;
+  readonly #boot: string;
+
+  constructor(ports: FrontPorts) {
+    this.#ports = ports;
+    this.#unrouted = ports.metrics.operation("gateway", "none");
+    this.#boot = Math.floor(ports.random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0");
+  }
+
+  mount(verb: string, path: string, endpoint: Endpoint): void {
+    const metrics = this.#ports.metrics.operation(endpoint.service, endpoint.name);
+    this.#table.add(verb, path, { endpoint, metrics });
+  }
+
+  /** Never rejects. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const began = this.#ports.clock.now();
+    let mounted: Mounted | undefined;
+    try {
+      const found = this.#find(request);
+      ({ mounted } = found);
+      const { endpoint } = mounted;
+      if (endpoint.unshed === true) await this.#run(found, request, response, began);
+      else {
+        this.#ports.shedding.enter();
+        try {
+          await this.#run(found, request, response, began);
+        } finally {
+          this.#ports.shedding.exit();
+        }
+      }
+    } catch (error) {
+      this.#fail(request, response, error, mounted?.endpoint);
+    }
+    const metrics = mounted?.metrics ?? this.#unrouted;
+    metrics.answered(response.statusCode, (this.#ports.clock.now() - began) / 1_000);
+    if (!request.complete && hasBody(request)) linger(request, response, this.#ports.clock);
+  }
+
+  #find(request: IncomingMessage): { mounted: Mounted; params: Params; search: string } {
+    const { url = "/", method = "GET", headers } = request;
+    if (url.length > this.#ports.limits.urlCharsMax)
+      throw new Problem(
+        "URL_TOO_LONG",
+        `the path and query may have ${this.#ports.limits.urlCharsMax} characters`,
+      );
+    if (headers.host === undefined && request.httpVersion === "1.1")
+      throw new Problem("MALFORMED", "an HTTP/1.1 request needs one host header");
+    const question = url.indexOf("?");
+    const path = question < 0 ? url : url.slice(0, question);
+    if (!path.startsWith("/")) throw new Problem("MALFORMED", "the path must begin with a slash");
+    const match = this.#table.match(method === "HEAD" ? "GET" : method, path);
+    switch (match.kind) {
+      case "found":
+        return {
+          mounted: match.target,
+          params: match.params,
+          search: question < 0 ? "" : url.slice(question + 1),
+        };
+      case "none":
+        throw new Problem("NO_ROUTE", "nothing is at this path: /docs shows what there is");
+      case "malformed":
+        throw new Problem("MALFORMED", "the path is not properly encoded");
+      case "verb":
+        throw new Problem("NO_METHOD", `this path takes ${match.allow.join(", ")}`, {
+          headers: { allow: match.allow.join(", ") },
+        });
+    }
+  }
+
+  async #run(
+    { mounted, params, search }: { mounted: Mounted; params: Params; search: string },
+    request: IncomingMessage,
+    response: ServerResponse,
+    began: number,
+  ): Promise<void> {
+    const { endpoint } = mounted;
+    const { authority, tracer, staleMs } = this.#ports;
+    const { headers } = request;
+    const { scope, service } = endpoint;
+    const principal = scope === undefined ? NOBODY : authority.identify(headers.authorization);
+    if (scope !== undefined) authority.permitService(principal, service, scope);
+    const parent = oneHeader(headers["traceparent"]);
+    const span =
+      scope === undefined ? undefined : tracer?.start(`${service} ${endpoint.name}`, "server", parent);
+    const exchange = new Exchange(request, response, {
+      params,
+      search,
+      principal,
+      deadline: began + timeoutOf(headers["keelson-timeout-ms"], endpoint.timeoutMs),
+      trace: span ? span.traceparent : parent,
+    });
+    const stale = staleMs();
+    if (stale > STALE_SAID_MS) exchange.headers["keelson-stale-ms"] = Math.min(stale, 1e15).toFixed(0);
+    try {
+      const problem = await endpoint.run(exchange);
+      if (problem) this.#note(problem, endpoint, this.#requestId());
+      span?.set("http.response.status_code", response.statusCode).end(problem?.code);
+    } catch (error) {
+      span?.end(problemOf(error, endpoint.plugin).code);
+      throw error;
+    }
+  }
+
+  #fail(
+    request: IncomingMessage,
+    response: ServerResponse,
+    error: unknown,
+    endpoint: Endpoint | undefined,
+  ): void {
+    const problem = problemOf(error, endpoint?.plugin);
+    const requestId = this.#requestId();
+    this.#note(problem, endpoint, requestId);
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const { code, status, message, details, headers } = problem;
+    const body = JSON.stringify({ error: { code, message, requestId, ...details } });
+    response.writeHead(status, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      // What is left of a request's body would be taken for the next request.
+      ...(!request.complete && hasBody(request) ? { connection: "close" } : {}),
+      ...headers,
+    });
+    response.end(body);
+  }
+
+  #note(problem: Problem, endpoint: Endpoint | undefined, requestId: string): void {
+    const { metrics, log } = this.#ports;
+    if (problem.status === 429) metrics.shed(textOf(problem.details["reason"] ?? "node"));
+    if (problem.code !== "INTERNAL") return;
+    const { service = "gateway", name = "none" } = endpoint ?? {};
+    const { cause } = problem;
+    log.error({ requestId, service, operation: name, cause: textOf(cause) }, "a request failed");
+  }
+
+  #requestId(): string {
+    this.#requests += 1;
+    return `${this.#boot}-${this.#requests}`;
+  }
+}
+
+const NOBODY = { name: "nobody", scope: "read" } as const;
+
+function oneHeader(value: string | string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** What the caller asks for, never more than the operation allows. */
+function timeoutOf(header: string | string[] | undefined, mostMs: number): number {
+  if (header === undefined) return mostMs;
+  const asked = Number(header);
+  if (!(asked >= 1 && asked <= 86_400_000))
+    throw new Problem("BAD_REQUEST", "keelson-timeout-ms must be a number of milliseconds, at least 1");
+  return Math.min(asked, mostMs);
+}
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}

@@ -1,0 +1,263 @@
+/**
+ * An operation of a plug-in as an endpoint: checks the input with the route's schemas, finds the shards, asks them, and turns what they say into
+ * the answer. All that is particular to a service is in its route.
+ */
+import {
+  formatEpoch,
+  scatter,
+  type AnyPlugin,
+  type AnyRoute,
+  type Clock,
+  type ConnectedClient,
+  type Input,
+  type RouteCall,
+  type RouterRequest,
+  type Target,
+} from "@keelson/runtime";
+import type { z } from "zod";
+import type { Authority } from "../auth/authority.ts";
+import type { GatewayLimits } from "../options.ts";
+import { Problem, problemOf, shed } from "../problem.ts";
+import { RouteGate } from "../shedding.ts";
+import { readJson, type BodyBudget } from "./body.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Exchange } from "./exchange.ts";
+import { sendItems } from "./item-stream.ts";
+
+export interface EndpointPorts {
+  readonly client: ConnectedClient;
+  readonly clock: Clock;
+  readonly limits: GatewayLimits;
+  readonly authority: Authority;
+  readonly bodies: BodyBudget;
+  /** Streams that are open, over all routes. */
+  readonly streams: { open: number };
+}
+
+type AnyInput = Input<Record<string, unknown> | undefined, Record<string, unknown> | undefined>;
+// oxlint-disable-next-line typescript/no-explicit-any -- a route's own types are checked where it is written.
+type AnyTarget<Kind> = Target<any, any> & { readonly kind: Kind };
+
+export class PluginEndpoint implements Endpoint {
+  readonly service: string;
+  readonly name: string;
+  readonly scope: AnyRoute["scope"];
+  readonly plugin: AnyPlugin;
+  readonly timeoutMs: number;
+  readonly #route: AnyRoute;
+  readonly #ports: EndpointPorts;
+  readonly #gate: RouteGate;
+  readonly #bodyBytesMax: number;
+
+  constructor(plugin: AnyPlugin, name: string, route: AnyRoute, ports: EndpointPorts) {
+    const { limits } = ports;
+    this.service = plugin.name;
+    this.name = name;
+    this.scope = route.scope;
+    this.plugin = plugin;
+    this.timeoutMs = route.limits?.timeoutMs ?? limits.timeoutMs;
+    this.#route = route;
+    this.#ports = ports;
+    this.#gate = new RouteGate(route.limits?.inflightMax ?? limits.routeInflightMax);
+    this.#bodyBytesMax = route.limits?.bodyBytesMax ?? limits.bodyBytesMax;
+  }
+
+  async run(exchange: Exchange): Promise<Problem | undefined> {
+    this.#gate.enter();
+    try {
+      const input = await this.#input(exchange);
+      const { tenant } = this.#route;
+      this.#ports.authority.permit(exchange.principal, {
+        service: this.service,
+        scope: this.scope,
+        tenant: tenant?.(input),
+      });
+      const { to } = this.#route;
+      switch (to.kind) {
+        case "one":
+          return await this.#one(exchange, input, to);
+        case "many":
+          return await this.#many(exchange, input, to);
+        case "stream":
+          return await this.#stream(exchange, input, to);
+        case "custom":
+          return await this.#custom(exchange, input, to);
+      }
+    } finally {
+      this.#gate.exit();
+    }
+  }
+
+  async #input(exchange: Exchange): Promise<AnyInput> {
+    const { params, query, body } = this.#route;
+    const { clock, bodies, limits } = this.#ports;
+    const given = {
+      params: params && check("params", params, exchange.params),
+      query: query && check("query", query, queryOf(exchange.search)),
+      body: undefined as unknown,
+    };
+    if (!body) return given as AnyInput;
+    const timeoutMs = Math.min(this.#leftMs(exchange), limits.requestTimeoutMs);
+    const raw = await readJson(exchange.request, clock, bodies, { bytesMax: this.#bodyBytesMax, timeoutMs });
+    given.body = check("body", body, raw);
+    return given as AnyInput;
+  }
+
+  async #one(exchange: Exchange, input: AnyInput, to: AnyTarget<"one">): Promise<undefined> {
+    const { fleet } = this.#ports.client;
+    const request = this.#request(
+      exchange,
+      this.#shard(to.shard(input, this.#shards)),
+      input,
+      to.ask?.(input),
+    );
+    const timeoutMs = this.#leftMs(exchange);
+    const hedged = this.#route.mode === "read" && this.#route.hedge !== false;
+    const { body, epoch } = await (hedged ? fleet.hedge : fleet.router).call({ ...request, timeoutMs });
+    exchange.headers["keelson-epoch"] = formatEpoch(epoch);
+    exchange.send(to.answer ? (to.answer(body, input) as unknown) : body);
+  }
+
+  async #many(exchange: Exchange, input: AnyInput, to: AnyTarget<"many">): Promise<undefined> {
+    const { client, limits } = this.#ports;
+    const { fleet } = client;
+    const shards = to.shards
+      ? to.shards(input, this.#shards).map((shard) => this.#shard(shard))
+      : this.#shards.ids;
+    if (!this.#shards.parameters) this.#shards.byHash("");
+    const requests = shards.map((shard) => this.#request(exchange, shard, input, to.ask?.(input, shard)));
+    const hedged = this.#route.mode === "read" && this.#route.hedge !== false;
+    const caller = hedged ? fleet.hedge : fleet.router;
+    const { parts, missing } = await scatter(
+      { call: (request) => caller.call(request), clock: this.#ports.clock },
+      requests,
+      () => undefined,
+      { timeoutMs: this.#leftMs(exchange), concurrencyMax: limits.scatterConcurrencyMax },
+    );
+    if (missing.length > 0) {
+      const details = { missing: missing.slice(0, MISSING_SHOWN_MAX), missingCount: missing.length };
+      if (to.whole === true || parts.length === 0)
+        throw new Problem(
+          "PARTIAL",
+          `${missing.length} of ${shards.length} shards did not answer: try again`,
+          {
+            details,
+          },
+        );
+      exchange.headers["keelson-partial"] = `${missing.length}/${shards.length}`;
+    }
+    exchange.send(to.merge(parts, input, missing) as unknown);
+  }
+
+  #stream(exchange: Exchange, input: AnyInput, to: AnyTarget<"stream">): Promise<Problem | undefined> {
+    const { fleet } = this.#ports.client;
+    const shard = this.#shard(to.shard(input, this.#shards));
+    const request = this.#request(exchange, shard, input, to.ask?.(input));
+    const openTimeoutMs = this.#leftMs(exchange);
+    return this.#items(exchange, fleet.stream({ ...request, openTimeoutMs, signal: exchange.signal }));
+  }
+
+  async #custom(exchange: Exchange, input: AnyInput, to: AnyTarget<"custom">): Promise<Problem | undefined> {
+    const { principal, signal, trace } = exchange;
+    const timeoutMs = this.#leftMs(exchange);
+    const call: RouteCall = { access: this.#ports.client.fleet, principal, signal, timeoutMs, trace };
+    const answer = to.handle(input, call) as Promise<unknown> | AsyncIterable<unknown>;
+    if (Symbol.asyncIterator in answer) return this.#items(exchange, answer);
+    exchange.send(await this.#within(answer, timeoutMs, exchange));
+    return undefined;
+  }
+
+  async #items(exchange: Exchange, items: AsyncIterable<unknown>): Promise<Problem | undefined> {
+    const { streams, limits, clock } = this.#ports;
+    if (streams.open >= limits.streamsMax) throw shed("streams", `${streams.open} streams are open here`);
+    streams.open += 1;
+    try {
+      return await sendItems(exchange, items, {
+        clock,
+        pulseMs: limits.streamPulseMs,
+        stallMs: limits.streamStallMs,
+        problemOf: (error) => problemOf(error, this.plugin),
+      });
+    } finally {
+      streams.open -= 1;
+    }
+  }
+
+  async #within(answer: Promise<unknown>, timeoutMs: number, exchange: Exchange): Promise<unknown> {
+    let late: (problem: Problem) => void = () => undefined;
+    const timer = this.#ports.clock.after(timeoutMs, () => {
+      exchange.abort();
+      late(new Problem("TIMEOUT", `no answer within ${timeoutMs} ms: allow more time, or ask for less`));
+    });
+    try {
+      return await Promise.race([
+        answer,
+        new Promise<never>((_, reject) => {
+          late = reject;
+        }),
+      ]);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  get #shards(): ReturnType<ConnectedClient["fleet"]["shards"]> {
+    return this.#ports.client.fleet.shards(this.service);
+  }
+
+  #shard(shard: string): string {
+    if (this.#shards.has(shard) || !this.#shards.parameters) return shard;
+    throw new Problem("NO_SHARD", `${this.service} has no such shard`);
+  }
+
+  #request(
+    exchange: Exchange,
+    shard: string,
+    input: AnyInput,
+    asked: { readonly method: string; readonly body: unknown } | undefined,
+  ): Omit<RouterRequest, "timeoutMs"> {
+    const { mode, idempotent } = this.#route;
+    const { method, body } = asked ?? { method: this.name, body: input };
+    return {
+      service: this.service,
+      shard,
+      method,
+      mode,
+      body,
+      ...(idempotent === undefined ? {} : { idempotent }),
+      ...(exchange.trace === undefined ? {} : { trace: exchange.trace }),
+    };
+  }
+
+  /** At least a moment: what has run out of time is told so by the router. */
+  #leftMs(exchange: Exchange): number {
+    return Math.max(1, exchange.deadline - this.#ports.clock.now());
+  }
+}
+
+const MISSING_SHOWN_MAX = 10;
+const ISSUES_SHOWN_MAX = 10;
+
+/** Several values of one name become a list. */
+function queryOf(search: string): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {};
+  if (search === "") return query;
+  for (const [name, value] of new URLSearchParams(search)) {
+    const known = Object.hasOwn(query, name) ? query[name] : undefined;
+    if (known === undefined) Object.defineProperty(query, name, { value, enumerable: true, writable: true });
+    else query[name] = Array.isArray(known) ? [...known, value] : [known, value];
+  }
+  return query;
+}
+
+function check(part: string, schema: z.ZodType, value: unknown): unknown {
+  const checked = schema.safeParse(value);
+  if (checked.success) return checked.data;
+  const issues = checked.error.issues.slice(0, ISSUES_SHOWN_MAX).map(({ path, message }) => ({
+    at: [part, ...path].map(String).join("."),
+    message: message.slice(0, 300),
+  }));
+  throw new Problem("BAD_REQUEST", `${issues[0]?.at ?? part}: ${issues[0]?.message ?? "not valid"}`, {
+    details: { issues },
+  });
+}
