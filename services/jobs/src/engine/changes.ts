@@ -209,7 +209,6 @@ export class Changes {
     tenant.statuses[job.status].add(job);
     state.counts[job.status] += 1;
     state.finished.add(job);
-    state.forgotten.set(jobKey(stored), { tenant: stored.tenant, id: stored.id });
     return job;
   }
 
@@ -221,6 +220,8 @@ export class Changes {
     }
     const state = this.#state;
     state.finished.delete(job);
+    // A checkpoint may be writing it as finished at this moment.
+    this.#forget({ tenant: job.tenant.name, id: job.id });
     const past = job.ensurePast();
     past.countAtRestart = past.count;
     past.lostLeases = 0;
@@ -248,7 +249,7 @@ export class Changes {
     const state = this.#state;
     const job = state.find(name.tenant, name.id);
     if (job !== undefined) state.drop(job);
-    state.forgotten.set(jobKey(name), { tenant: name.tenant, id: name.id });
+    this.#forget(name);
   }
 
   groupSet(name: string, paused: boolean): void {
@@ -386,6 +387,10 @@ export class Changes {
     if (stored.flow === undefined) return;
     job.flow = new Flow(stored.flow.missing);
     for (const input of stored.flow.inputs) this.#give(job.flow, input);
+  }
+
+  #forget({ tenant, id }: { readonly tenant: string; readonly id: string }): void {
+    this.#state.forgotten.set(jobKey({ tenant, id }), { tenant, id });
   }
 
   #scheduleOp(kind: number, schedule: Schedule): ReturnType<RecordLog["op"]> {

@@ -1,0 +1,228 @@
+/**
+ * Takes checkpoints of a queue while it goes on: everything is of the moment of a mark in the journal. The manifest is written last; before that nothing of the
+ * checkpoint counts, afterwards all of it does, finished jobs leave memory, and older records are not needed any more.
+ */
+import { encodeJobPage } from "../engine/checkpoint/job-page.ts";
+import { encodeRest } from "../engine/checkpoint/rest.ts";
+import { storeJob, type StoredJob } from "../engine/codec/stored-job.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Job } from "../engine/state/job.ts";
+import { activeKey, restEntries, restKeys, type PageVersions } from "./active-pages.ts";
+import type { Commits } from "./commits.ts";
+import type { FinishedJobs } from "./finished/finished-jobs.ts";
+import type { Run } from "./finished/run.ts";
+import { encodeManifest, MANIFEST_KEY, type Manifest, type Tail } from "./manifest.ts";
+import type { PageEntry, Pages } from "./pages.ts";
+
+const WRITE_BYTES = 2 * 1024 * 1024;
+/** Encoded in one turn of the event loop: a few milliseconds. */
+const TURN_PAGES = 8;
+const DELETE_KEYS = 1000;
+
+export interface CheckpointerOptions {
+  readonly engine: Engine;
+  readonly pages: Pages;
+  readonly commits: Commits;
+  readonly finished: FinishedJobs;
+  readonly manifest: Manifest;
+  readonly versions: PageVersions;
+  readonly stale: string[];
+  /** Where records go. */
+  readonly tail: Pick<Tail, "journal" | "epoch">;
+  readonly wallMs: () => number;
+  /** Lets others have a turn. */
+  readonly pause: () => Promise<void>;
+  /** Jobs left memory: whoever looked for one before must look again. */
+  readonly onEvict: () => void;
+  /** Everything before the sequence is safe elsewhere, and these journals are not named any more. */
+  readonly onPassed: (from: number, released: readonly string[]) => Promise<void>;
+}
+
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  #manifest: Manifest;
+  #stale: string[];
+  #running: Promise<void> | undefined;
+  /** `Commits.bytes` at the last one. */
+  bytesAtLast = 0;
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options;
+    this.#manifest = options.manifest;
+    this.#stale = options.stale;
+  }
+
+  get manifest(): Manifest {
+    return this.#manifest;
+  }
+
+  get running(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** One at a time; a second call waits for the first and is done with it. */
+  run(): Promise<void> {
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { engine } = this.#options;
+    try {
+      await this.#take();
+    } catch (error) {
+      // What was handed over is not stored; the next checkpoint writes it again.
+      engine.state.pages.markAllDirty();
+      throw error;
+    }
+    await this.#tidyRuns();
+    await this.#deleteStale();
+  }
+
+  async #take(): Promise<void> {
+    const { engine, commits, finished, versions, tail } = this.#options;
+    const { state } = engine;
+    const number = this.#manifest.checkpoint + 1;
+    // Of one moment, in one turn: the mark, the rest, the lists of jobs, and the promise of pages.
+    const [mark] = engine.mark(number);
+    const marked = commits.append(mark as Buffer);
+    // If writing fails first, nobody else looks at this; the queue hears of it by itself.
+    marked.catch(() => {});
+    this.bytesAtLast = commits.bytes;
+    const rest = restEntries(number, encodeRest(state));
+    const ended = Array.from(state.finished, (job) => ({ job, stored: frozen(job) }));
+    const forgotten = Array.from(state.forgotten.entries());
+    const written = await this.#writeActive(number);
+    const run =
+      ended.length + forgotten.length === 0
+        ? undefined
+        : await finished.write(
+            number,
+            ended.map(({ stored }) => stored),
+            forgotten.map(([, name]) => name),
+          );
+    await this.#write(rest);
+    const from = await marked;
+    const released = this.#manifest.tails
+      .map(({ journal }) => journal)
+      .filter((each) => each !== tail.journal);
+    const old = this.#manifest;
+    await this.#commit({
+      version: 1,
+      checkpoint: number,
+      restChunks: rest.length,
+      runs: run === undefined ? finished.runIds : [...finished.runIds, run.id],
+      tails: [{ ...tail, from, mark: number }],
+    });
+    if (run !== undefined) finished.adopt(run);
+    for (const { page, isEmpty } of written) this.#supersede(versions, page, number, isEmpty);
+    this.#stale.push(...restKeys(old));
+    for (const [key, name] of forgotten) if (state.forgotten.get(key) === name) state.forgotten.delete(key);
+    this.#evict(ended);
+    await this.#options.onPassed(from, released);
+  }
+
+  /** Writes pages while more are encoded, so that memory holds only a few. */
+  async #writeActive(number: number): Promise<{ page: number; isEmpty: boolean }[]> {
+    const { engine, pause } = this.#options;
+    const { pages } = engine.state;
+    const written: { page: number; isEmpty: boolean }[] = [];
+    let waiting: PageEntry[] = [];
+    let bytes = 0;
+    pages.beginHandOver((page) => {
+      const value = encodeJobPage(page);
+      waiting.push({ key: activeKey(page.number, number), value });
+      bytes += value.length;
+      written.push({ page: page.number, isEmpty: page.size === 0 });
+    });
+    for (let done = false; !done;) {
+      done = pages.handOverSome(TURN_PAGES);
+      if (bytes >= WRITE_BYTES || done) {
+        const put = waiting;
+        waiting = [];
+        bytes = 0;
+        // oxlint-disable-next-line no-await-in-loop -- as pages are encoded.
+        if (put.length > 0) await this.#options.pages.write({ put, delete: [] });
+        done &&= waiting.length === 0;
+      } else
+        // oxlint-disable-next-line no-await-in-loop -- commands have their turn.
+        await pause();
+    }
+    return written;
+  }
+
+  #supersede(versions: PageVersions, page: number, number: number, isEmpty: boolean): void {
+    const old = versions.get(page);
+    if (old !== undefined) this.#stale.push(activeKey(page, old));
+    if (isEmpty) {
+      versions.delete(page);
+      this.#stale.push(activeKey(page, number));
+    } else versions.set(page, number);
+  }
+
+  /** Takes out of memory what has not changed since it was written. */
+  #evict(ended: readonly { readonly job: Job; readonly stored: StoredJob }[]): void {
+    const { state } = this.#options.engine;
+    for (const { job, stored } of ended) {
+      const same = job.status === stored.status && job.statusAtMs === stored.statusAtMs;
+      if (state.finished.has(job) && same && (job.past?.count ?? 0) === (stored.past?.count ?? 0))
+        state.drop(job);
+    }
+    this.#options.onEvict();
+  }
+
+  /** Forgets runs that have expired, and merges runs while there are too many. */
+  async #tidyRuns(): Promise<void> {
+    const { finished, wallMs } = this.#options;
+    const expired = finished.expired(wallMs());
+    if (expired.length > 0) await this.#replace(expired, undefined);
+    for (let runs = finished.mergeable(); runs !== undefined; runs = finished.mergeable()) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other.
+      await this.#replace(runs, await finished.merge(runs, wallMs()));
+    }
+  }
+
+  async #replace(runs: readonly Run[], merged: Run | undefined): Promise<void> {
+    const { finished } = this.#options;
+    const gone = new Set(runs.map(({ id }) => id));
+    const ids = finished.runIds.flatMap((id) => (gone.has(id) ? [] : [id]));
+    if (merged !== undefined)
+      ids.splice(
+        finished.runIds.findIndex((id) => gone.has(id)),
+        0,
+        merged.id,
+      );
+    await this.#commit({ ...this.#manifest, runs: ids });
+    finished.replace(runs, merged);
+    for (const run of runs) for (const key of run.keys()) this.#stale.push(key);
+  }
+
+  async #commit(manifest: Manifest): Promise<void> {
+    await this.#options.pages.write({
+      put: [{ key: MANIFEST_KEY, value: encodeManifest(manifest) }],
+      delete: [],
+    });
+    this.#manifest = manifest;
+  }
+
+  async #write(entries: readonly PageEntry[]): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop -- each is large.
+    for (const entry of entries) await this.#options.pages.write({ put: [entry], delete: [] });
+  }
+
+  async #deleteStale(): Promise<void> {
+    while (this.#stale.length > 0) {
+      const keys = this.#stale.slice(0, DELETE_KEYS);
+      // oxlint-disable-next-line no-await-in-loop -- bounded batches.
+      await this.#options.pages.write({ put: [], delete: keys });
+      this.#stale.splice(0, keys.length);
+    }
+  }
+}
+
+/** A copy that a restart of the job does not change. */
+function frozen(job: Job): StoredJob {
+  const stored = storeJob(job);
+  const { past } = stored;
+  return past === undefined ? stored : { ...stored, past: { ...past, attempts: [...past.attempts] } };
+}

@@ -1,0 +1,208 @@
+import { MemoryObjects } from "@keelson/objects";
+import { ManualClock } from "@keelson/testkit";
+import { describe, expect, it } from "vitest";
+import type { JobSpec } from "../engine/index.ts";
+import { DurableQueue, type DurableQueueOptions } from "./durable-queue.ts";
+import { MemoryPagesPlace } from "./memory-pages.ts";
+import { NodeJournal } from "./node-journal.ts";
+
+const cron = { problem: () => undefined, next: () => undefined };
+
+class Scene {
+  readonly clock = new ManualClock();
+  readonly objects = new MemoryObjects();
+  readonly place = new MemoryPagesPlace();
+  #revision = 0;
+
+  async journal(name = "node-a"): Promise<NodeJournal> {
+    this.#revision += 1;
+    return NodeJournal.open({
+      objects: this.objects,
+      name,
+      epoch: { era: 1, revision: this.#revision },
+      clock: this.clock,
+      random: () => 0.5,
+      terms: { gatherMs: 0 },
+    });
+  }
+
+  async open(journal: NodeJournal, more: Partial<DurableQueueOptions> = {}): Promise<DurableQueue> {
+    this.#revision += 1;
+    return DurableQueue.open({
+      shard: "s1",
+      epoch: { era: 1, revision: this.#revision },
+      pages: this.place.open(),
+      journal,
+      objects: this.objects,
+      clock: this.clock,
+      random: () => 0.5,
+      rates: undefined,
+      cron,
+      ...more,
+    });
+  }
+}
+
+function job(id: string, more: Partial<JobSpec> = {}): JobSpec {
+  return { id, tenant: "t", group: "g", payload: Buffer.from(id), ...more };
+}
+
+async function runAll(queue: DurableQueue, max = 100): Promise<string[]> {
+  const leased = await queue.execute({ kind: "lease", group: "g", worker: "w", max });
+  if ("refused" in leased) throw new Error(leased.message);
+  const reports = leased.tasks.map(({ task, spec }) => ({
+    task,
+    outcome: { kind: "succeeded" as const, result: Buffer.from(`result of ${spec.id}`) },
+  }));
+  await queue.execute({ kind: "report", reports });
+  return leased.tasks.map(({ spec }) => spec.id);
+}
+
+/** Moves a checkpoint on: its pauses are timers. */
+async function checkpoint(scene: Scene, queue: DurableQueue): Promise<void> {
+  let done = false;
+  const running = queue.checkpoint().finally(() => (done = true));
+  for (let turn = 0; turn < 1000 && !done; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await scene.clock.advance(0);
+  }
+  await running;
+}
+
+describe("DurableQueue", () => {
+  it("has everything that it answered after a crash", async () => {
+    const scene = new Scene();
+    const journal = await scene.journal();
+    const queue = await scene.open(journal);
+    await queue.execute({ kind: "enqueue", jobs: [job("a"), job("b"), job("c")] });
+    await runAll(queue, 1);
+    const again = await scene.open(await scene.journal());
+    expect((await again.get({ tenant: "t", id: "a" }))?.status).toBe("succeeded");
+    expect((await again.get({ tenant: "t", id: "b" }))?.status).toBe("scheduled");
+    expect(await runAll(again)).toEqual(["b", "c"]);
+  });
+
+  it("finds finished jobs that have left memory, by id, status, time and metadata", async () => {
+    const scene = new Scene();
+    const queue = await scene.open(await scene.journal());
+    const jobs = Array.from({ length: 50 }, (_, n) => job(`j${n}`, { metadata: { parity: String(n % 2) } }));
+    await queue.execute({ kind: "enqueue", jobs });
+    await runAll(queue, 30);
+    await checkpoint(scene, queue);
+    expect(queue.queries.stats()).toMatchObject({ finishedInMemory: 0, jobs: { scheduled: 20 } });
+    const view = await queue.get({ tenant: "t", id: "j7" });
+    expect(view).toMatchObject({ status: "succeeded", attempts: [{ number: 1, worker: "w" }] });
+    expect(view?.attempts[0]?.outcome).toEqual({ kind: "succeeded", result: Buffer.from("result of j7") });
+    expect(await queue.list({ tenant: "t", status: "succeeded", limit: 100 })).toHaveLength(30);
+    expect(await queue.list({ tenant: "t", limit: 100 })).toHaveLength(50);
+    const odd = { key: "parity", value: "1" };
+    expect(await queue.list({ tenant: "t", metadata: odd, limit: 100 })).toHaveLength(25);
+    expect(await queue.list({ tenant: "t", metadata: odd, status: "succeeded", limit: 100 })).toHaveLength(
+      15,
+    );
+  });
+
+  it("knows a repeated id, a restart and a delete of a job that has left memory", async () => {
+    const scene = new Scene();
+    const queue = await scene.open(await scene.journal());
+    await queue.execute({ kind: "enqueue", jobs: [job("a"), job("b")] });
+    await runAll(queue);
+    await checkpoint(scene, queue);
+    expect(await queue.execute({ kind: "enqueue", jobs: [job("a")] })).toEqual([
+      { id: "a", outcome: "same" },
+    ]);
+    expect(await queue.execute({ kind: "enqueue", jobs: [job("a", { priority: 3 })] })).toMatchObject([
+      { refused: "CONFLICT" },
+    ]);
+    expect(await queue.execute({ kind: "restart", tenant: "t", id: "a" })).toMatchObject({
+      refused: "WRONG_STATE",
+    });
+    expect(await queue.execute({ kind: "delete", tenant: "t", id: "a" })).toEqual({ done: true });
+    expect(await queue.get({ tenant: "t", id: "a" })).toBeUndefined();
+    const again = await scene.open(await scene.journal());
+    expect(await again.get({ tenant: "t", id: "a" })).toBeUndefined();
+    await checkpoint(scene, again);
+    expect(await again.get({ tenant: "t", id: "a" })).toBeUndefined();
+    expect(await again.list({ tenant: "t", limit: 10 })).toHaveLength(1);
+    expect(await again.execute({ kind: "enqueue", jobs: [job("a")] })).toEqual([
+      { id: "a", outcome: "created" },
+    ]);
+  });
+
+  it("restarts a failed job that has left memory, and lists it once", async () => {
+    const scene = new Scene();
+    const queue = await scene.open(await scene.journal());
+    await queue.execute({ kind: "enqueue", jobs: [job("a")] });
+    const leased = await queue.execute({ kind: "lease", group: "g", worker: "w", max: 1 });
+    if ("refused" in leased) throw new Error(leased.message);
+    const outcome = { kind: "failed", code: "E", data: Buffer.from("why") } as const;
+    await queue.execute({ kind: "report", reports: [{ task: leased.tasks[0]!.task, outcome }] });
+    await checkpoint(scene, queue);
+    await scene.clock.advance(1000);
+    expect(await queue.execute({ kind: "restart", tenant: "t", id: "a" })).toEqual({ done: true });
+    expect((await queue.list({ tenant: "t", limit: 10 })).map(({ status }) => status)).toEqual(["scheduled"]);
+    const again = await scene.open(await scene.journal());
+    expect(await runAll(again)).toEqual(["a"]);
+    await checkpoint(scene, again);
+    const views = await again.list({ tenant: "t", limit: 10 });
+    expect(views.map(({ status, attempts }) => [status, attempts.length])).toEqual([["succeeded", 2]]);
+    expect(await again.list({ tenant: "t", status: "failed", limit: 10 })).toHaveLength(0);
+  });
+
+  it("opens from a checkpoint and the records after it, in another node's journal too", async () => {
+    const scene = new Scene();
+    const first = await scene.open(await scene.journal("node-a"));
+    const jobs = Array.from({ length: 600 }, (_, n) => job(`j${n}`));
+    await first.execute({ kind: "enqueue", jobs });
+    await runAll(first, 100);
+    await checkpoint(scene, first);
+    await runAll(first, 100);
+    const second = await scene.open(await scene.journal("node-b"));
+    expect(second.stats.replayedRecords).toBe(2);
+    await runAll(second, 100);
+    const third = await scene.open(await scene.journal("node-c"));
+    expect(third.queries.stats().jobs.scheduled).toBe(300);
+    await expect(first.execute({ kind: "enqueue", jobs: [job("late")] })).rejects.toMatchObject({
+      code: "JOBS_UNKNOWN",
+    });
+    await checkpoint(scene, third);
+    expect(await third.list({ tenant: "t", status: "succeeded", limit: 1000 })).toHaveLength(300);
+    const fourth = await scene.open(await scene.journal("node-d"));
+    expect(fourth.stats.replayedRecords).toBe(0);
+    expect(fourth.queries.stats().jobs.scheduled).toBe(300);
+  });
+
+  it("merges runs, and forgets what has expired", async () => {
+    const scene = new Scene();
+    const queue = await scene.open(await scene.journal(), { terms: { retentionMs: 1_000_000 } });
+    for (let round = 0; round < 20; round++) {
+      await queue.execute({
+        kind: "enqueue",
+        jobs: [job(`r${round}`), job(`s${round}`, { retentionMs: 10 })],
+      });
+      await runAll(queue);
+      await checkpoint(scene, queue);
+      await scene.clock.advance(100);
+    }
+    expect(queue.stats.runs).toBeLessThan(8);
+    expect(await queue.list({ tenant: "t", limit: 100 })).toHaveLength(20);
+    expect(await queue.get({ tenant: "t", id: "r0" })).toMatchObject({ status: "succeeded" });
+    await scene.clock.advance(2_000_000);
+    expect(await queue.list({ tenant: "t", limit: 100 })).toHaveLength(0);
+    await queue.execute({ kind: "enqueue", jobs: [job("last")] });
+    await checkpoint(scene, queue);
+    expect(queue.stats).toMatchObject({ runs: 0, finishedInPages: 0 });
+  });
+
+  it("trims its journal to what checkpoints do not have", async () => {
+    const scene = new Scene();
+    const journal = await scene.journal();
+    const queue = await scene.open(journal);
+    for (let round = 0; round < 5; round++) {
+      await queue.execute({ kind: "enqueue", jobs: [job(`r${round}`)] });
+      await checkpoint(scene, queue);
+    }
+    const { objects } = await scene.objects.list("journal/node-a/segment/", { timeoutMs: 1000 });
+    expect(objects.length).toBeLessThan(6);
+  });
+});

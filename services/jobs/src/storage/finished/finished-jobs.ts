@@ -1,0 +1,212 @@
+/**
+ * All finished jobs of a shard that have left memory: runs, newest last. A job is looked up in the newest run first; a filter in memory keeps most questions
+ * about jobs that do not exist from being asked. Runs of one level are merged when there are eight, so there are few, whatever the number of jobs.
+ */
+import type { StoredJob } from "../../engine/codec/stored-job.ts";
+import type { JobName } from "../../engine/model/command.ts";
+import { isFinal, type JobStatus } from "../../engine/model/views.ts";
+import type { ListQuery } from "../../engine/views/queries.ts";
+import type { Pages } from "../pages.ts";
+import {
+  entriesOf,
+  indexedJob,
+  jobEntryKey,
+  metadataPrefix,
+  readJobEntry,
+  readSuffix,
+  statusPrefix,
+  timeSuffix,
+} from "./entries.ts";
+import { decodeDirectory, directoryKey, Run, SECTIONS, type SectionName } from "./run.ts";
+import { RunWriter } from "./run-writer.ts";
+import { mergeEntries, type Entry } from "./section.ts";
+
+const MERGE_RUNS = 8;
+const FINAL_STATUSES: readonly JobStatus[] = ["succeeded", "failed", "cancelled"];
+
+export class FinishedJobs {
+  readonly #pages: Pages;
+  readonly #retentionMs: number;
+  #runs: readonly Run[];
+  /** Of which run on a job counts; older entries do not. */
+  #masks = new Map<string, number>();
+
+  private constructor(pages: Pages, retentionMs: number, runs: readonly Run[]) {
+    this.#pages = pages;
+    this.#retentionMs = retentionMs;
+    this.#runs = runs;
+    this.#readMasks();
+  }
+
+  static async load(pages: Pages, ids: readonly string[], retentionMs: number): Promise<FinishedJobs> {
+    const runs = await Promise.all(
+      ids.map(async (id) => {
+        const value = await pages.get(directoryKey(id));
+        if (value === undefined)
+          throw new Error(`the directory of the run ${id} of finished jobs is missing`);
+        return new Run(pages, decodeDirectory(value));
+      }),
+    );
+    return new FinishedJobs(pages, retentionMs, runs);
+  }
+
+  /** What a manifest must name. */
+  get runIds(): readonly string[] {
+    return this.#runs.map(({ id }) => id);
+  }
+
+  get isEmpty(): boolean {
+    return this.#runs.length === 0;
+  }
+
+  /** Some may be counted that were deleted or have expired. */
+  get size(): number {
+    return this.#runs.reduce((sum, { directory }) => sum + directory.jobs, 0);
+  }
+
+  mayHold({ tenant, id }: JobName): boolean {
+    const key = jobEntryKey(tenant, id);
+    return this.#runs.some((run) => run.mayHold(key));
+  }
+
+  async get({ tenant, id }: JobName, wallMs: number): Promise<StoredJob | undefined> {
+    const key = jobEntryKey(tenant, id);
+    const runs = this.#runs;
+    for (let at = runs.length - 1; at >= 0; at--) {
+      const run = runs[at] as Run;
+      // oxlint-disable-next-line no-await-in-loop -- the first that has it counts.
+      const entry = run.mayHold(key) ? await run.find(key) : undefined;
+      if (entry !== undefined && !this.#isMasked(key, run))
+        return entry.expiresAtMs > wallMs ? readJobEntry(entry) : undefined;
+    }
+    return undefined;
+  }
+
+  /** In the order of lists. */
+  async list(query: ListQuery, wallMs: number): Promise<readonly StoredJob[]> {
+    const { tenant, status, metadata, limit, before } = query;
+    if (status !== undefined && !isFinal(status)) return [];
+    const prefixes =
+      metadata === undefined
+        ? (status === undefined ? FINAL_STATUSES : [status]).map((each) => statusPrefix(tenant, each))
+        : [metadataPrefix(tenant, metadata.key, metadata.value)];
+    const section: SectionName = metadata === undefined ? "status" : "metadata";
+    const found = await Promise.all(
+      prefixes.map((prefix) => this.#scan(section, prefix, before, status, limit, tenant, wallMs)),
+    );
+    return found
+      .flat()
+      .sort((a, b) => b.statusAtMs - a.statusAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+      .slice(0, limit);
+  }
+
+  /** Writes a run with these jobs, and says of `forgotten` that older runs do not count. Nothing changes here before `adopt`. */
+  async write(sequence: number, jobs: readonly StoredJob[], forgotten: readonly JobName[]): Promise<Run> {
+    const writer = new RunWriter(this.#pages, sequence, 0, jobs.length);
+    const all = jobs.map((job) => entriesOf(job, this.#retentionMs));
+    const bySection: Record<SectionName, Entry[]> = {
+      jobs: all.map(({ job }) => job),
+      status: all.map(({ status }) => status),
+      metadata: all.flatMap(({ metadata }) => metadata),
+    };
+    for (const section of SECTIONS) {
+      bySection[section].sort(inKeyOrder);
+      // oxlint-disable-next-line no-await-in-loop -- as pages fill.
+      for (const entry of bySection[section]) await writer.add(section, entry);
+    }
+    return writer.finish(forgotten.map(({ tenant, id }) => jobEntryKey(tenant, id)));
+  }
+
+  /** The run counts from now on. */
+  adopt(run: Run): void {
+    this.#runs = [...this.#runs, run];
+    for (const key of run.directory.masks) this.#masks.set(key, run.directory.sequence);
+  }
+
+  /** Runs of which everything has expired. They stay until `replace`. */
+  expired(wallMs: number): readonly Run[] {
+    // The masks of a younger run speak of older ones only, so any run may go once its own jobs may; its masks must stay while older runs do.
+    return this.#runs.filter(
+      ({ directory }, at) => directory.expiresAtMs <= wallMs && (at === 0 || directory.masks.length === 0),
+    );
+  }
+
+  /** The runs that should be merged next; undefined when there are few enough. */
+  mergeable(): readonly Run[] | undefined {
+    const runs = this.#runs;
+    for (let end = runs.length; end >= MERGE_RUNS; end--) {
+      const candidates = runs.slice(end - MERGE_RUNS, end);
+      const { level } = (candidates[0] as Run).directory;
+      if (candidates.every(({ directory }) => directory.level === level)) return candidates;
+    }
+    return undefined;
+  }
+
+  /** Writes one run with all that counts of these neighbours. */
+  async merge(runs: readonly Run[], wallMs: number): Promise<Run> {
+    const last = (runs.at(-1) as Run).directory;
+    const keysMax = runs.reduce((sum, { directory }) => sum + directory.jobs, 0);
+    const writer = new RunWriter(this.#pages, last.sequence, last.level + 1, keysMax);
+    for (const section of SECTIONS) {
+      const sources = runs.map((run) => ({ tag: run, entries: run.entries(section) }));
+      // oxlint-disable-next-line no-await-in-loop -- one section after the other, in bounded memory.
+      for await (const { tag, entry } of mergeEntries(sources)) {
+        const key = section === "jobs" ? entry.key : indexedJob(entry.key);
+        if (entry.expiresAtMs > wallMs && !this.#isMasked(key, tag)) await writer.add(section, entry);
+      }
+    }
+    const oldest = runs[0] === this.#runs[0];
+    return writer.finish(oldest ? [] : [...new Set(runs.flatMap(({ directory }) => directory.masks))]);
+  }
+
+  /** `merged` takes the place of `runs`; without it they are gone. */
+  replace(runs: readonly Run[], merged: Run | undefined): void {
+    const gone = new Set(runs);
+    const at = this.#runs.findIndex((run) => gone.has(run));
+    const left = this.#runs.filter((run) => !gone.has(run));
+    if (merged !== undefined) left.splice(at, 0, merged);
+    this.#runs = left;
+    this.#readMasks();
+  }
+
+  async #scan(
+    section: SectionName,
+    prefix: string,
+    before: ListQuery["before"],
+    status: JobStatus | undefined,
+    limit: number,
+    tenant: string,
+    wallMs: number,
+  ): Promise<StoredJob[]> {
+    const from = before === undefined ? prefix : prefix + timeSuffix(before.statusAtMs, before.id);
+    const sources = this.#runs.map((run) => ({ tag: run, entries: run.entries(section, from) }));
+    const found: StoredJob[] = [];
+    for await (const { tag, entry } of mergeEntries(sources)) {
+      if (found.length >= limit || !entry.key.startsWith(prefix)) break;
+      const { id, statusAtMs } = readSuffix(entry.key, prefix.length);
+      if (before !== undefined && before.statusAtMs === statusAtMs && before.id === id) continue;
+      const key = jobEntryKey(tenant, id);
+      if (entry.expiresAtMs <= wallMs || this.#isMasked(key, tag)) continue;
+      const job = await tag.find(key);
+      if (job === undefined) throw new Error(`an index of finished jobs speaks of ${id}, which is not there`);
+      const stored = readJobEntry(job);
+      if (status === undefined || stored.status === status) found.push(stored);
+    }
+    return found;
+  }
+
+  #isMasked(key: string, run: Run): boolean {
+    const since = this.#masks.get(key);
+    return since !== undefined && since > run.directory.sequence;
+  }
+
+  #readMasks(): void {
+    this.#masks = new Map();
+    for (const { directory } of this.#runs)
+      for (const key of directory.masks) this.#masks.set(key, directory.sequence);
+  }
+}
+
+function inKeyOrder(a: Entry, b: Entry): number {
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+}
