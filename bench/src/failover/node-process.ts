@@ -1,5 +1,5 @@
 /** A program: one node of the failover bench. The real drivers, the real wire, a service that answers with its node's name. */
-import { ring, type Shard } from "@keelson/kernel";
+import { balancedPlacement, ring, type Shard } from "@keelson/kernel";
 import { KeelsonNode, ServerTimeEras, SystemClock, defineService, systemRandom } from "@keelson/runtime";
 import { openStore } from "@keelson/stores/url";
 import { WirePool, WireServer, WireTransport, serveNode } from "@keelson/wire";
@@ -11,6 +11,8 @@ export interface NodeProcessOptions {
   readonly node: string;
   readonly shards: number;
   readonly ttlMs: number;
+  /** The ring, if left out. */
+  readonly placement?: "ring" | "balanced";
 }
 
 export type NodeProcessSaid =
@@ -30,7 +32,7 @@ const pool = new WirePool({ clock, random, name });
 const echo = defineService({
   name: "echo",
   parameters: { shards, replicas: 1, placement: {} },
-  placement: ring({ service: "echo" }),
+  placement: (options.placement === "balanced" ? balancedPlacement : ring)({ service: "echo" }),
   open: (): Promise<Shard> => Promise.resolve({ handle: () => Promise.resolve(name) }),
 });
 const node = new KeelsonNode(
