@@ -3,6 +3,9 @@ import type { CommitPurpose, CommitReport } from "./host-actions.ts";
 import type { HostMachine } from "./host-machine.ts";
 import type { Hold, Local } from "./local.ts";
 
+/** Further failures make no longer pauses: what was lost must be held again soon after the store is well. */
+const COMMIT_FAILURES_MAX = 4;
+
 /** What the outcome of a commit means for the replica it was about. What the commit wrote is known already; this is about when to try again. */
 export function commitReported(
   machine: HostMachine,
@@ -18,17 +21,17 @@ export function commitReported(
   switch (purpose) {
     case "grant":
       local.granting = false;
-      if (report !== "committed") local.commitRetryAt = again;
+      retryLater(machine, local, report, now);
       if (report === "unknown" && !machine.rules.adoption) local.deaf = true;
       return;
     case "contend":
     case "withdraw":
       local.contending = false;
-      if (report !== "committed") local.commitRetryAt = again;
+      retryLater(machine, local, report, now);
       return;
     case "clean":
       local.cleaning = false;
-      if (report !== "committed") local.commitRetryAt = again;
+      retryLater(machine, local, report, now);
       return;
     case "forgive":
       local.cleaning = false;
@@ -50,6 +53,12 @@ export function commitReported(
       }
       return;
   }
+}
+
+/** A conflict is about something that is written and has not yet been heard of: to ask again soon would only keep the store busy. */
+function retryLater(machine: HostMachine, local: Local, report: CommitReport, now: number): void {
+  local.commitFailures = report === "committed" ? 0 : Math.min(local.commitFailures + 1, COMMIT_FAILURES_MAX);
+  if (report !== "committed") local.commitRetryAt = now + machine.pause(local.commitFailures);
 }
 
 function handOverReported(

@@ -1,14 +1,17 @@
 import { compareEpochs } from "../identity/epoch.ts";
 import type { Guard } from "../store/contract.ts";
 import type { Tenure } from "../tenure/tenure.ts";
+import type { Terms } from "../tenure/terms.ts";
 import { primaryPart } from "../movement/intents.ts";
 import type { ReplicaFacts } from "./facts.ts";
 import type { HostMachine } from "./host-machine.ts";
 import type { Local } from "./local.ts";
 import { describeTrouble, judgeTrouble, strikeOfLoss } from "./trouble.ts";
 
-/** How many steps count as one for a replica that nobody was seen to hold. */
-const FIRST_STEPS = 4;
+/** How long a lower rank waits, at the least, for each one before it, with a replica that it never saw held. */
+export function firstStepMs(terms: Pick<Terms, "takeoverStepMs">): number {
+  return 4 * terms.takeoverStepMs;
+}
 
 /**
  * A replica that this node does not hold. If nobody does, its candidates create the tenure in the plan's order, a step apart, so that a
@@ -121,7 +124,7 @@ function sinceReady(machine: HostMachine, local: Local, facts: ReplicaFacts): Gu
 function turn(machine: HostMachine, local: Local, facts: ReplicaFacts, position: number): number {
   if (position === 0) return facts.since;
   // What was lost must be held again soon. What nobody was seen to hold waits for a whole fleet that starts, with its thousands of grants.
-  const step = machine.terms.takeoverStepMs * (facts.lostBy === "" ? FIRST_STEPS : 1);
+  const step = facts.lostBy === "" ? firstStepMs(machine.terms) : machine.terms.takeoverStepMs;
   let from = Math.max(facts.since, machine.planSince(local.id.service), machine.stoodStillAt);
   for (const node of machine.line(local)?.candidates ?? []) {
     if (node === machine.self.node) break;

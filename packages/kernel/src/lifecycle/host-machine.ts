@@ -15,7 +15,7 @@ import { adoptOrLose } from "./adopting.ts";
 import { commitReported } from "./commit-reports.ts";
 import { contend } from "./contending.ts";
 import { reconcileHold } from "./holding.ts";
-import { grantOrWait } from "./granting.ts";
+import { firstStepMs, grantOrWait } from "./granting.ts";
 import type { CommitPurpose, CommitReport, HostAction } from "./host-actions.ts";
 import { newLocal, type Hold, type Local } from "./local.ts";
 import { OpenQueue } from "./open-queue.ts";
@@ -112,10 +112,13 @@ export class HostMachine {
   setPlan(service: string, plan: Plan, now: number): void {
     this.#plans.set(service, plan);
     this.#planSince.set(service, now);
-    for (const [key, line] of plan.lines) {
-      if (line.candidates.includes(this.self.node)) this.#local(key);
-    }
     for (const [key, local] of this.#locals) if (local.id.service === service) this.#dirty.add(key);
+    for (const [key, { candidates }] of plan.lines) {
+      const rank = candidates.indexOf(this.self.node);
+      if (rank < 0 || this.#locals.has(key)) continue;
+      if (rank === 0) this.#local(key);
+      else this.#standBy(key, now);
+    }
   }
 
   setMember(node: string, present: boolean): void {
@@ -125,8 +128,12 @@ export class HostMachine {
 
   setTenure(key: ReplicaKey, tenure: Known<Tenure> | undefined, lost: boolean, now: number): void {
     this.facts.setTenure(key, tenure, lost, now);
-    if (tenure?.value.node === this.self.node) this.#local(key);
-    this.touch(key);
+    const local = this.#locals.get(key);
+    const elsewhere = tenure !== undefined && tenure.value.node !== this.self.node;
+    // Most candidates only stand by: that others have it is as good as no news.
+    if (elsewhere && local?.standsBy === true) this.#wakes.set(key, undefined);
+    else if (local) this.#dirty.add(key);
+    else if (tenure && !elsewhere) this.#local(key);
     if (this.#services.get(serviceOf(key))?.primary) this.#touchShard(key);
   }
 
@@ -392,6 +399,7 @@ export class HostMachine {
   }
 
   #reconcile(local: Local, now: number): void {
+    local.standsBy = false;
     this.#wakes.set(local.key, undefined);
     const facts = this.facts.replica(local.key, now);
     adoptOrLose(this, local, facts.tenure, now);
@@ -444,6 +452,12 @@ export class HostMachine {
       this.#dirty.add(key);
     }
     return local;
+  }
+
+  /** A lower rank has nothing to do before those before it had their time; until then it is not even looked at. */
+  #standBy(key: ReplicaKey, now: number): void {
+    this.#locals.set(key, { ...newLocal(key), standsBy: true });
+    if (!this.facts.replica(key, now).tenure) this.#wakes.sooner(key, now + firstStepMs(this.terms));
   }
 
   #touchAll(): void {

@@ -61,8 +61,9 @@ export interface Local {
   /** Failures in a row here, and until when this node keeps its hands off. */
   failures: number;
   retryAt: number;
-  /** Not before this is another grant, contender write or clean-up sent, after one that did not succeed. */
+  /** Not before this is another grant, contender write or clean-up sent, after so many that did not succeed. */
   commitRetryAt: number;
+  commitFailures: number;
   /** A grant, a contender write or a clean-up is out. */
   granting: boolean;
   contending: boolean;
@@ -71,6 +72,8 @@ export interface Local {
   promoteRetryAt: number;
   /** The quarantine that was last told of, by when its record was seen. */
   quarantinedAt: number | undefined;
+  /** Never looked at so far: it has nothing built, nothing open and nothing under way. */
+  standsBy: boolean;
   /** Set only with the adoption rule broken: does not notice grants that landed late. */
   deaf: boolean;
 }
@@ -90,12 +93,14 @@ export function newLocal(key: ReplicaKey): Local {
     failures: 0,
     retryAt: -Infinity,
     commitRetryAt: -Infinity,
+    commitFailures: 0,
     granting: false,
     contending: false,
     cleaning: false,
     promoting: false,
     promoteRetryAt: -Infinity,
     quarantinedAt: undefined,
+    standsBy: false,
     deaf: false,
   };
 }

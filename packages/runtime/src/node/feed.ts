@@ -36,21 +36,26 @@ export interface Fed {
 interface ReadChange {
   readonly kind: KeyKind;
   readonly rest: string;
+  /** Of a tenure: whose it is. */
+  readonly service: string;
   readonly known: Known<unknown> | undefined;
   readonly change: ImageChange;
 }
 
+interface ReadBatch {
+  readonly kinds: ReadonlySet<KeyKind>;
+  readonly changes: readonly ReadChange[];
+}
+
 /** Nodes that share a copy of the store are told of the same batches: each batch is read once. */
-const readBatches = new WeakMap<readonly ImageChange[], readonly ReadChange[]>();
+const readBatches = new WeakMap<readonly ImageChange[], ReadBatch>();
 
 /** Tells the machines of a node what changed in its copy of the store, key by key. It only tells; nothing is decided here. */
 export function feed(fed: Fed, changes: readonly ImageChange[], now: number): void {
   let batch = readBatches.get(changes);
   if (!batch) readBatches.set(changes, (batch = read(fed.keys, changes)));
-  for (const one of batch) {
-    fed.manager.noticed(one.kind);
-    feedOne(fed, one, now);
-  }
+  for (const kind of batch.kinds) fed.manager.noticed(kind);
+  for (const change of batch.changes) feedOne(fed, change, now);
 }
 
 /** A tenure as the copy of the store has it. */
@@ -58,17 +63,20 @@ export function knownTenure(entry: Entry | undefined): Known<Tenure> | undefined
   return entry && { value: JSON.parse(entry.value) as Tenure, revision: entry.revision };
 }
 
-function read(keys: Keys, changes: readonly ImageChange[]): ReadChange[] {
-  return changes.flatMap((change) => {
+function read(keys: Keys, changes: readonly ImageChange[]): ReadBatch {
+  const read: ReadChange[] = [];
+  for (const change of changes) {
     const parsed = keys.parse(change.key);
-    if (!parsed) return [];
+    if (!parsed) continue;
+    const { kind, rest } = parsed;
     const { entry } = change;
     const known = entry && { value: JSON.parse(entry.value) as unknown, revision: entry.revision };
-    return [{ kind: parsed.kind, rest: parsed.rest, known, change }];
-  });
+    read.push({ kind, rest, service: kind === "tenure" ? serviceOf(rest) : "", known, change });
+  }
+  return { kinds: new Set(read.map(({ kind }) => kind)), changes: read };
 }
 
-function feedOne(fed: Fed, { kind, rest, known, change }: ReadChange, now: number): void {
+function feedOne(fed: Fed, { kind, rest, service, known, change }: ReadChange, now: number): void {
   const { host, views, eras, election, auctions } = fed;
   const { entry } = change;
   switch (kind) {
@@ -89,8 +97,7 @@ function feedOne(fed: Fed, { kind, rest, known, change }: ReadChange, now: numbe
       return;
     }
     case "tenure":
-      if ((entry === undefined) !== (change.before === undefined))
-        views.countHeld(serviceOf(rest), entry ? 1 : -1);
+      if ((entry === undefined) !== (change.before === undefined)) views.countHeld(service, entry ? 1 : -1);
       host.setTenure(rest, known as Known<Tenure> | undefined, change.expired, now);
       auctions.tenureChanged(rest, change);
       return;

@@ -91,6 +91,18 @@ test("a write whose answer is lost is unknown, and may have been carried out; a 
   expect((await memory.range("", call)).revision).toBe(1);
 });
 
+test("what is under way when a silent connection is left may still be answered there", async () => {
+  const { server, incarnation } = await serve();
+  const { proxy, address } = await proxyTo(server.address);
+  const store = connect(address);
+  await store.range("", call);
+  proxy.set({ kind: "hold" });
+  const patient = store.commit(putA, { ...call, incarnation });
+  await expect(store.range("", { timeoutMs: 100 })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  proxy.heal();
+  expect(await patient).toMatchObject({ kind: "committed" });
+});
+
 test("a connection that was silent for a whole call is replaced before the next", async () => {
   const { server, incarnation } = await serve();
   const { proxy, address } = await proxyTo(server.address);

@@ -45,15 +45,18 @@ export interface RemoteStoreOptions {
 export class RemoteStore implements Store {
   readonly #options: RemoteStoreOptions;
   readonly #watches = new Set<RemoteWatch>();
-  #client: WireClient;
-  /** When an answer or a batch last came over the present connection. */
+  readonly #client: WireClient;
+  /** When an answer or a batch last came. */
   #heardAt = 0;
+  /** When the present connection took the place of a silent one. */
+  #leftAt = -Infinity;
   #closed = false;
 
   /** Throws a RangeError for an address that cannot be read; connects when first used. */
   constructor(options: RemoteStoreOptions) {
     this.#options = options;
-    this.#client = this.#newClient();
+    const { address, name = "store client", ...rest } = options;
+    this.#client = new WireClient(address, { ...rest, name });
   }
 
   range(prefix: string, { limit, after, timeoutMs }: RangeOptions): Promise<RangePage> {
@@ -112,15 +115,14 @@ export class RemoteStore implements Store {
     whenLost: "STORE_UNAVAILABLE" | "STORE_UNKNOWN",
   ): Promise<T> {
     if (this.#closed) throw new StoreError("STORE_UNAVAILABLE", CLOSED);
-    const client = this.#client;
     const sentAt = this.#options.clock.now();
     try {
-      const answer = (await client.call(method, body, { timeoutMs })) as T;
+      const answer = (await this.#client.call(method, body, { timeoutMs })) as T;
       this.#heardAt = this.#options.clock.now();
       return answer;
     } catch (error) {
       if (error instanceof TransportError) {
-        if (error.code === "TIMEOUT") this.#dropIfSilent(client, sentAt);
+        if (error.code === "TIMEOUT") this.#leaveIfSilent(sentAt);
         const code = error.code === "UNREACHABLE" ? "STORE_UNAVAILABLE" : whenLost;
         throw new StoreError(code, error.message, { cause: error });
       }
@@ -128,11 +130,13 @@ export class RemoteStore implements Store {
     }
   }
 
-  /** A connection that said nothing for a whole call is given up, so that the next call does not wait for it too. */
-  #dropIfSilent(client: WireClient, since: number): void {
-    if (this.#closed || client !== this.#client || this.#heardAt >= since) return;
-    this.#client = this.#newClient();
-    client.close();
+  /** A connection that said nothing for a whole call is left, so that the next call does not wait for it too. What is under way there may still be answered. */
+  #leaveIfSilent(since: number): void {
+    if (this.#closed || this.#heardAt >= since || this.#leftAt >= since) return;
+    this.#leftAt = this.#options.clock.now();
+    const reason = `${this.#options.address} was silent`;
+    this.#client.leave(reason);
+    for (const watch of this.#watches) watch.lose(reason);
   }
 
   #answered(failure: WireFailure, whenLost: "STORE_UNAVAILABLE" | "STORE_UNKNOWN"): StoreError {
@@ -156,11 +160,6 @@ export class RemoteStore implements Store {
       default:
         return because(whenLost, `${failure.code}: ${failure.message}`);
     }
-  }
-
-  #newClient(): WireClient {
-    const { address, name = "store client", ...options } = this.#options;
-    return new WireClient(address, { ...options, name });
   }
 }
 

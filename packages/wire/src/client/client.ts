@@ -51,7 +51,7 @@ export class WireClient implements ConnectionWatcher {
   readonly #deadlines: Deadlines;
   /** The one that new calls use. */
   #current: ClientConnection | undefined;
-  /** All that have not ended: the current one, and those that a server asked us to leave. */
+  /** All that have not ended: the current one, and those that were left. */
   readonly #connections = new Set<ClientConnection>();
   #attempts = 0;
   #retryAt = 0;
@@ -114,6 +114,11 @@ export class WireClient implements ConnectionWatcher {
     const frame = { kind: KIND.open, id, method, credit: windowItems, body, trace: options.trace } as const;
     connection.start(stream, encodeFrame(frame, this.#limits.frameBytesMax));
     return stream;
+  }
+
+  /** New calls go over a new connection. Those under way keep the present one, and with it the chance of an answer. */
+  leave(reason: string): void {
+    this.#current?.retire(new Error(reason));
   }
 
   /** Ends at once: calls that were sent fail with CUT. Final. */

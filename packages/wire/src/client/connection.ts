@@ -103,7 +103,7 @@ export class ClientConnection implements LinkEvents, StreamLine {
         break;
       }
       case KIND.goaway:
-        this.#retire(new Error(`${frame.code}: ${frame.message}`));
+        this.retire(new Error(`${frame.code}: ${frame.message}`));
         break;
       default:
         this.#link.refuse("MALFORMED", `a server may not send frames of kind ${frame.kind}`);
@@ -157,6 +157,20 @@ export class ClientConnection implements LinkEvents, StreamLine {
     this.#link.end(reason);
   }
 
+  /** Nothing new starts here. What was not sent fails now, and can go elsewhere; what was sent is waited for, until its deadline. */
+  retire(reason: Error): void {
+    if (this.#retired !== undefined) return;
+    this.#retired = reason;
+    this.#watcher.retired(this, reason);
+    this.#unsent = [];
+    for (const exchange of this.#exchanges.values()) {
+      if (exchange.sent) continue;
+      this.#exchanges.delete(exchange.id);
+      exchange.fail(this.#lost(exchange, reason));
+    }
+    if (this.#exchanges.size === 0) this.#link.end(reason);
+  }
+
   #send(exchange: Exchange, bytes: Buffer): void {
     exchange.sent = true;
     if (exchange instanceof PendingCall) exchange.sentAt = this.#clock.now();
@@ -196,20 +210,6 @@ export class ClientConnection implements LinkEvents, StreamLine {
         ? new TransportError("TIMEOUT", `no answer from ${this.#address} within ${call.timeoutMs} ms`)
         : new TransportError("UNREACHABLE", `no connection to ${this.#address} within ${call.timeoutMs} ms`),
     );
-  }
-
-  /** The server wants nothing new. What was not sent fails now, and can go elsewhere; what was sent is waited for. */
-  #retire(reason: Error): void {
-    if (this.#retired !== undefined) return;
-    this.#retired = reason;
-    this.#watcher.retired(this, reason);
-    this.#unsent = [];
-    for (const exchange of this.#exchanges.values()) {
-      if (exchange.sent) continue;
-      this.#exchanges.delete(exchange.id);
-      exchange.fail(this.#lost(exchange, reason));
-    }
-    if (this.#exchanges.size === 0) this.#link.end(reason);
   }
 
   #lost(exchange: Exchange, cause: Error): TransportError {
