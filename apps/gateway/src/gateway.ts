@@ -6,6 +6,7 @@ import {
   OtlpExporter,
   Tracer,
   pathsOf,
+  type Api,
   type ParsedKey,
   type RouterCounts,
 } from "@keelson/runtime";
@@ -76,8 +77,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tracer,
     staleMs: () => client.copy.staleMs,
   });
+  const apis: readonly Api[] = [...plugins, ...(options.apis ?? [])];
   for (const [path, endpoint] of ownEndpoints({
-    plugins,
+    plugins: apis,
     metrics,
     client,
     health,
@@ -85,7 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     addressOf: (node) => addressOf(client, node),
   }))
     front.mount("GET", path, endpoint);
-  for (const plugin of plugins)
+  for (const plugin of apis)
     for (const [name, route] of Object.entries(plugin.http ?? {})) {
       const endpoint = new PluginEndpoint(plugin, name, route, {
         client,

@@ -1,11 +1,13 @@
 /** What a gateway is started with. Every limit has its unit in its name; docs/reference/http.md gives the reason for each default. */
-import type { AnyPlugin, Clock, HostPort, Logger, Random, RouterOptions, Store } from "@keelson/runtime";
+import type { AnyPlugin, Api, Clock, HostPort, Logger, Random, RouterOptions, Store } from "@keelson/runtime";
 import type { TokenSource } from "./auth/token-source.ts";
 
 export interface GatewayOptions {
   readonly fleet: string;
   /** The services whose APIs it serves. */
   readonly plugins: readonly AnyPlugin[];
+  /** APIs without a service, such as the fleet's own. */
+  readonly apis?: readonly Api[] | undefined;
   /** Port 0 takes a free one. */
   readonly listen: HostPort;
   /** Nodes whose copy of the store it may follow, `host:port`; others are learnt from them. */

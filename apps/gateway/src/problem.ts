@@ -2,7 +2,7 @@
  * Every failure that a caller of the gateway can meet: a code that does not change, and its HTTP status. docs/reference/http.md has the same
  * table; a test keeps the two equal. Codes of services come from their plug-ins.
  */
-import { RouterError, type AnyPlugin } from "@keelson/runtime";
+import { RouterError, type Api } from "@keelson/runtime";
 
 export const PROBLEMS = {
   BAD_REQUEST: {
@@ -92,7 +92,7 @@ export function shed(reason: string, message: string): Problem {
 }
 
 /** What the caller is told of whatever was thrown. The text of what is not meant for callers is withheld. */
-export function problemOf(error: unknown, plugin: AnyPlugin | undefined): Problem {
+export function problemOf(error: unknown, plugin: Api | undefined): Problem {
   if (error instanceof Problem) return error;
   if (!(error instanceof RouterError)) return internal(error);
   const { code, message, unknown } = error;

@@ -1,5 +1,5 @@
 /** Something that the gateway serves at a path: an operation of a plug-in, or one of its own. */
-import type { AnyPlugin, Scope } from "@keelson/runtime";
+import type { Api, Scope } from "@keelson/runtime";
 import type { Problem } from "../problem.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -10,7 +10,7 @@ export interface Endpoint {
   /** What a token must have; undefined for what needs none. */
   readonly scope: Scope | undefined;
   /** Whose error codes it may answer with. */
-  readonly plugin?: AnyPlugin;
+  readonly plugin?: Api;
   readonly timeoutMs: number;
   /** Served even while the gateway is overloaded: probes. */
   readonly unshed?: boolean;

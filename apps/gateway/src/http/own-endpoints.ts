@@ -1,11 +1,5 @@
 /** What the gateway itself serves beside its services: health, metrics, the API's description, and who is in the fleet. */
-import {
-  HttpAnswer,
-  METRICS_METHOD,
-  type AnyPlugin,
-  type ConnectedClient,
-  type Scope,
-} from "@keelson/runtime";
+import { HttpAnswer, METRICS_METHOD, type Api, type ConnectedClient, type Scope } from "@keelson/runtime";
 import type { GatewayMetrics } from "../observe/gateway-metrics.ts";
 import type { Health } from "../observe/health.ts";
 import { openApiDocument } from "../openapi/document.ts";
@@ -15,7 +9,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 
 export interface OwnPorts {
-  readonly plugins: readonly AnyPlugin[];
+  readonly plugins: readonly Api[];
   readonly version: string;
   readonly metrics: GatewayMetrics;
   readonly client: ConnectedClient;

@@ -5,8 +5,8 @@
 import {
   formatEpoch,
   scatter,
-  type AnyPlugin,
   type AnyRoute,
+  type Api,
   type Clock,
   type ConnectedClient,
   type Input,
@@ -42,14 +42,14 @@ export class PluginEndpoint implements Endpoint {
   readonly service: string;
   readonly name: string;
   readonly scope: AnyRoute["scope"];
-  readonly plugin: AnyPlugin;
+  readonly plugin: Api;
   readonly timeoutMs: number;
   readonly #route: AnyRoute;
   readonly #ports: EndpointPorts;
   readonly #gate: RouteGate;
   readonly #bodyBytesMax: number;
 
-  constructor(plugin: AnyPlugin, name: string, route: AnyRoute, ports: EndpointPorts) {
+  constructor(plugin: Api, name: string, route: AnyRoute, ports: EndpointPorts) {
     const { limits } = ports;
     this.service = plugin.name;
     this.name = name;

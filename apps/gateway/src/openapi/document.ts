@@ -1,5 +1,5 @@
 /** The OpenAPI document of all plug-ins' operations, made from their schemas once, when the gateway starts. */
-import { pathsOf, type AnyPlugin, type AnyRoute } from "@keelson/runtime";
+import { pathsOf, type AnyRoute, type Api } from "@keelson/runtime";
 import { z } from "zod";
 import { PROBLEMS } from "../problem.ts";
 
@@ -23,7 +23,7 @@ const ERROR_SCHEMA: Json = {
   },
 };
 
-export function openApiDocument(plugins: readonly AnyPlugin[], version: string): Json {
+export function openApiDocument(plugins: readonly Api[], version: string): Json {
   const paths: Record<string, Json> = {};
   for (const plugin of plugins)
     for (const [name, route] of Object.entries(plugin.http ?? {}))
@@ -44,7 +44,7 @@ export function openApiDocument(plugins: readonly AnyPlugin[], version: string):
   };
 }
 
-function operation(plugin: AnyPlugin, name: string, route: AnyRoute): Json {
+function operation(plugin: Api, name: string, route: AnyRoute): Json {
   const streams = route.to.kind === "stream";
   const answer = { schema: jsonSchema(route.answer, "output") };
   const statuses = Object.entries(plugin.errors ?? {}).map(([code, { status, about }]) => ({

@@ -19,7 +19,7 @@ import {
 } from "./schemas.ts";
 
 /** An API without a service behind it: what the process that serves it knows itself. */
-export type Api = Pick<AnyPlugin, "name" | "about" | "http" | "errors">;
+export type Api = Pick<AnyPlugin, "name" | "about" | "http" | "errors" | "console">;
 
 const name = z.string().min(1).max(256);
 const shardParams = z.object({ service: name, shard: name });
