@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -11,6 +12,8 @@ export default defineConfig({
     // does not cost a landing; a broken promise fails twice, and the report says which were retried.
     retry: process.env["CI"] === undefined ? 0 : 1,
     pool: "threads",
+    // Most tests wait for servers and timers: one worker, the default on two cores, would leave half the machine idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default"],
   },
 });

@@ -62,7 +62,7 @@ function readOptions(args: readonly string[]): FailoverOptions {
       store: { type: "string", default: "embedded" },
       kills: { type: "string", default: "20" },
       stops: { type: "string", default: "20" },
-      shards: { type: "string", default: "900" },
+      shards: { type: "string", default: "1000" },
       ttl: { type: "string", default: "2000" },
     },
   });
