@@ -1,0 +1,92 @@
+/**
+ * Whether the fleet wants more or fewer nodes. Pure: facts in, a wish with its reasons out. More are wanted as soon as something is wrong; fewer only after the
+ * fleet has been quiet for long, and whoever takes a node away drains it first.
+ */
+export interface FleetFacts {
+  /** Replicas of active repositories that nobody holds. */
+  readonly unclaimed: number;
+  /** How long the one that has waited longest has waited. */
+  readonly unclaimedMsMax: number;
+  readonly claimLatencyMs: number;
+  /** Share of the fleet's memory that is taken, 0 to 1. */
+  readonly saturation: number;
+  /** Lots that nobody had room for, round after round, and what they need. */
+  readonly demanded: number;
+  readonly demandedBytes: number;
+  /** Share of a processor that nodes use on average. */
+  readonly cpu: number;
+  /** Claims in the last look. */
+  readonly claims: number;
+  readonly nodes: number;
+}
+
+export interface ScaleTerms {
+  readonly unclaimedMax: number;
+  readonly claimLatencyMsMax: number;
+  readonly saturationMax: number;
+  readonly saturationLow: number;
+  readonly sustainMs: number;
+}
+
+export interface ScaleWish {
+  readonly direction: "up" | "down" | "none";
+  readonly reasons: readonly string[];
+}
+
+/** What a quiet fleet uses of its processors, at most. */
+const cpuLow = 0.2;
+/** Unclaimed repositories are ordinary for a moment: a fleet that starts has nothing else. */
+const unclaimedGraceMs = 15_000;
+
+export class Autoscaler {
+  readonly #terms: ScaleTerms;
+  #quietSince: number | undefined;
+
+  constructor(terms: ScaleTerms) {
+    this.#terms = terms;
+  }
+
+  judge(facts: FleetFacts, now: number): ScaleWish {
+    const up = this.#up(facts);
+    if (up.length > 0) {
+      this.#quietSince = undefined;
+      return { direction: "up", reasons: up };
+    }
+    const { saturationLow, sustainMs } = this.#terms;
+    const quiet =
+      facts.nodes > 1 && facts.claims === 0 && facts.cpu < cpuLow && facts.saturation < saturationLow;
+    if (!quiet) {
+      this.#quietSince = undefined;
+      return NONE;
+    }
+    this.#quietSince ??= now;
+    if (now - this.#quietSince < sustainMs) return NONE;
+    const saturation = percent(facts.saturation);
+    return {
+      direction: "down",
+      reasons: [
+        `no claims, ${percent(facts.cpu)} % of processors and ${saturation} % of memory in use for ${sustainMs} ms: drain a node, then end it`,
+      ],
+    };
+  }
+
+  #up(facts: FleetFacts): string[] {
+    const { unclaimedMax, claimLatencyMsMax, saturationMax } = this.#terms;
+    const reasons: string[] = [];
+    if (facts.demanded > 0)
+      reasons.push(`${facts.demanded} repositories fit on no node; they need ${facts.demandedBytes} bytes`);
+    if (facts.unclaimed > unclaimedMax && facts.unclaimedMsMax > unclaimedGraceMs)
+      reasons.push(`${facts.unclaimed} repositories are held by nobody`);
+    if (facts.claimLatencyMs > claimLatencyMsMax)
+      reasons.push(`a claim takes ${Math.round(facts.claimLatencyMs)} ms`);
+    if (facts.saturation > saturationMax)
+      reasons.push(`${percent(facts.saturation)} % of the memory is taken`);
+    return reasons;
+  }
+}
+
+const NONE: ScaleWish = { direction: "none", reasons: [] };
+
+function percent(share: number): number {
+  return Math.round(share * 100);
+}

@@ -1,0 +1,51 @@
+/**
+ * A node's memory, as it bids with it. What is taken is what the engine's arenas really hold; what a repository will take is what it took last, or what its files
+ * suggest, or a guess that is rather too large. Part of the arenas is kept back, because a new commit is built beside the old one.
+ */
+import type { ShardMemory } from "@keelson/kernel";
+import type { CodeEngine } from "./engine/index.ts";
+import { CATALOGUE_SHARD } from "./repository.ts";
+
+export interface BudgetPorts {
+  readonly engine: Pick<CodeEngine, "memory">;
+  /** Memory of what is prepared here, by shard. */
+  readonly prepared: () => Iterable<{ readonly shard: string; readonly memoryBytes: number }>;
+  readonly knownSize: (shard: string) => number | undefined;
+}
+
+/** What index and file contents cost at most, for each byte of content. */
+export const bytesPerContentByte = 1.5;
+/** Even an empty index has tables. */
+export const indexBytesMin = 256 << 10;
+
+/** What is not given to repositories: room for the next commit of one that is held. */
+const reserveShare = 0.08;
+
+export class Budget implements ShardMemory {
+  readonly budgetBytes: number;
+  readonly #ports: BudgetPorts;
+  readonly #guessBytes: number;
+
+  constructor(ports: BudgetPorts, guessBytes: number) {
+    this.#ports = ports;
+    this.budgetBytes = Math.floor(ports.engine.memory.budgetBytes * (1 - reserveShare));
+    this.#guessBytes = Math.min(guessBytes, Math.floor(this.budgetBytes / 4));
+  }
+
+  freeBytes(): number {
+    let taken = 0;
+    for (const { memoryBytes } of this.#ports.prepared()) taken += memoryBytes;
+    return Math.max(0, this.budgetBytes - taken);
+  }
+
+  sizeOf(shard: string): number {
+    if (shard === CATALOGUE_SHARD) return 0;
+    for (const each of this.#ports.prepared()) if (each.shard === shard) return each.memoryBytes;
+    return Math.max(indexBytesMin, this.#ports.knownSize(shard) ?? this.#guessBytes);
+  }
+}
+
+/** What an index of so much content is expected to take. */
+export function expectedBytes(contentBytes: number, files: number): number {
+  return Math.ceil(indexBytesMin + contentBytes * bytesPerContentByte + files * 128);
+}

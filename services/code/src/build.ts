@@ -1,0 +1,140 @@
+/**
+ * From a remote to an index: looks which commits there are, fetches them, lists the files, and builds; with a former index, only what differs is read. It knows
+ * nothing of who holds what, and keeps nothing.
+ */
+import type { Span, Tracer } from "@keelson/runtime";
+import { expectedBytes } from "./budget.ts";
+import { EngineError, type CodeEngine, type CodeIndex } from "./engine/index.ts";
+import {
+  GitError,
+  listFiles,
+  parseRemote,
+  readDocuments,
+  type Clone,
+  type CloneCache,
+  type DocumentLimits,
+  type FileList,
+  type Head,
+} from "./git/index.ts";
+import type { Repository } from "./repository.ts";
+
+export interface BuildPorts {
+  readonly engine: CodeEngine;
+  readonly clones: CloneCache;
+  readonly limits: DocumentLimits;
+  readonly now: () => number;
+  /** Told what it will need before it is built; rejects when there is no such room. */
+  readonly room: (bytes: number) => Promise<void>;
+  readonly tracer?: Tracer | undefined;
+  readonly span?: Span | undefined;
+}
+
+/** An index with what it is of. */
+export interface Built {
+  readonly index: CodeIndex;
+  readonly heads: readonly Head[];
+  readonly buildMs: number;
+  readonly fetchMs: number;
+  readonly submodules: number;
+}
+
+export interface BuildRequest {
+  readonly repository: Repository;
+  /** What is unchanged is taken from here. */
+  readonly previous?: Pick<Built, "index" | "heads"> | undefined;
+  readonly signal: AbortSignal;
+  readonly progress?: (fraction: number) => void;
+}
+
+/** Undefined when the previous one is of the same commits. Throws GitError and EngineError. */
+export async function build(ports: BuildPorts, request: BuildRequest): Promise<Built | undefined> {
+  const { repository } = request;
+  const remote = parseRemote(repository.url);
+  return ports.clones.with(remote, repository.branches, async (clone) => {
+    try {
+      return await buildFrom(clone, ports, request);
+    } catch (error) {
+      // A clone that git cannot read is no reason to fail: there is another where it came from.
+      if (!(error instanceof GitError) || error.code !== "GIT_FAILED") throw error;
+      await clone.remove();
+      return buildFrom(clone, ports, request);
+    }
+  });
+}
+
+async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest): Promise<Built | undefined> {
+  const { repository, previous, signal } = request;
+  const { name } = repository;
+  const startedAt = ports.now();
+  const cloning = ports.tracer?.start("clone", "internal", ports.span?.traceparent);
+  let heads: readonly Head[];
+  let list: FileList;
+  try {
+    heads = await clone.look(signal);
+    if (previous && sameHeads(heads, previous.heads)) {
+      cloning?.end();
+      return undefined;
+    }
+    await clone.fetch(heads, signal);
+    list = await listFiles(clone.folder, heads, ports.limits, name, signal);
+    cloning?.set("files", list.files.length).end();
+  } catch (error) {
+    cloning?.end(String(error));
+    throw error;
+  }
+  const fetchedAt = ports.now();
+  await ports.room(expectedBytes(list.contentBytes, list.files.length));
+  const indexing = ports.tracer?.start("index", "internal", ports.span?.traceparent);
+  try {
+    const index = await index_(clone, list, heads, ports, request);
+    indexing?.set("documents", index.stats.documents).end();
+    const fetchMs = fetchedAt - startedAt;
+    return { index, heads, fetchMs, buildMs: ports.now() - fetchedAt, submodules: list.submodules };
+  } catch (error) {
+    indexing?.end(String(error));
+    throw error;
+  }
+}
+
+function index_(
+  clone: Clone,
+  list: FileList,
+  heads: readonly Head[],
+  ports: BuildPorts,
+  { repository, previous, signal, progress }: BuildRequest,
+): Promise<CodeIndex> {
+  const had = new Set<string>();
+  if (previous) for (const { path, oid } of previous.index.documents()) had.add(`${oid}\0${path}`);
+  const documents = readDocuments(clone.folder, list, {
+    limits: ports.limits,
+    known: (path, oid) => had.has(`${oid}\0${path}`),
+    what: repository.name,
+    signal,
+    ...(progress ? { progress } : {}),
+  });
+  return ports.engine.build(documents, {
+    branches: heads.map(({ branch }) => branch),
+    documentBytesMax: ports.limits.fileBytesMax,
+    signal,
+    ...(previous ? { previous: previous.index } : {}),
+  });
+}
+
+export function sameHeads(one: readonly Head[], other: readonly Head[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ branch, commit }, i) => other[i]?.branch === branch && other[i].commit === commit)
+  );
+}
+
+/** The engine's own word for it, with what would help. */
+export function noRoom(repository: Repository, needsBytes: number, hasBytes: number): EngineError {
+  return new EngineError(
+    "OUT_OF_MEMORY",
+    `${repository.name} needs about ${megabytes(needsBytes)} MB, and this node has ${megabytes(hasBytes)} MB: add a node with more memory, or leave it out`,
+  );
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20);
+}

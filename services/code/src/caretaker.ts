@@ -1,0 +1,139 @@
+/**
+ * What one node does for the whole fleet of the service, while it holds the catalogue's first replica: it wakes what rests when there is room for it
+ * again, and tells a webhook when more or fewer nodes are wanted.
+ */
+import type { Clock, Timer } from "@keelson/kernel";
+import { Autoscaler, type FleetFacts, type ScaleTerms, type ScaleWish } from "./autoscale.ts";
+import type { RepositoryCatalogue } from "./catalogue.ts";
+import { roomiest, saturation, unclaimed, type FleetFigures } from "./fleet-figures.ts";
+import type { CodeMetrics } from "./metrics.ts";
+
+export interface CaretakerPorts {
+  readonly clock: Clock;
+  readonly catalogue: RepositoryCatalogue;
+  readonly metrics: CodeMetrics;
+  readonly figures: () => FleetFigures;
+  readonly replicas: number;
+  readonly sizeOf: (id: number) => number;
+  readonly claimLatencyMs: () => number;
+  /** Share of a processor that this node used since it was last asked. */
+  readonly cpu: () => number;
+  readonly scale: ScaleTerms & { readonly webhook?: string | undefined };
+  readonly lookMs: number;
+  readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Room must be there with something to spare, twice in a row, before a repository is woken for it. */
+const spare = 1.25;
+const webhookTimeoutMs = 5_000;
+/** A wish that stands is told again this often, for those who were not listening. */
+const repeatMs = 300_000;
+
+export class Caretaker {
+  readonly #ports: CaretakerPorts;
+  readonly #scaler: Autoscaler;
+  readonly #unclaimedSince = new Map<string, number>();
+  #timer: Timer | undefined;
+  #stopped = false;
+  #roomSeen = false;
+  #told: { readonly wish: ScaleWish["direction"]; readonly at: number } = { wish: "none", at: -Infinity };
+  #tenures = new Set<string>();
+
+  constructor(ports: CaretakerPorts) {
+    this.#ports = ports;
+    this.#scaler = new Autoscaler(ports.scale);
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#ports.metrics.set("code_scale_wish", 0);
+  }
+
+  #arm(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#ports.clock.after(this.#ports.lookMs, () => {
+      this.#look()
+        .catch((error: unknown) => this.#ports.log("the fleet was not looked after", { why: String(error) }))
+        .finally(() => this.#arm());
+    });
+  }
+
+  async #look(): Promise<void> {
+    const figures = this.#ports.figures();
+    await this.#wake(figures);
+    await this.#scale(figures);
+  }
+
+  /** One at a time: what it takes is known only when it is there. It is woken because there is room, so nothing makes room for it. */
+  async #wake(figures: FleetFigures): Promise<void> {
+    const { catalogue, sizeOf } = this.#ports;
+    const waiting = unclaimed(figures, catalogue.all(), this.#ports.replicas).length > 0;
+    const free = roomiest(figures);
+    const fits = catalogue
+      .all()
+      .filter(({ state, id }) => state === "resting" && sizeOf(id) * spare < free)
+      .sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.wantedAt - a.wantedAt || a.id - b.id)[0];
+    const room = fits !== undefined && !waiting;
+    if (room && this.#roomSeen)
+      await catalogue.edit([fits.id], (row) =>
+        row.state === "resting" ? { ...row, state: "active", reason: "there is room again" } : row,
+      );
+    this.#roomSeen = room;
+  }
+
+  async #scale(figures: FleetFigures): Promise<void> {
+    const { clock, metrics } = this.#ports;
+    const facts = this.#facts(figures);
+    const wish = this.#scaler.judge(facts, clock.now());
+    metrics.set("code_scale_wish", { up: 1, down: -1, none: 0 }[wish.direction]);
+    const same = wish.direction === this.#told.wish;
+    if (same && (wish.direction === "none" || clock.now() - this.#told.at < repeatMs)) return;
+    if (await this.#tell(wish, facts)) this.#told = { wish: wish.direction, at: clock.now() };
+  }
+
+  #facts(figures: FleetFigures): FleetFacts {
+    const { clock, catalogue, replicas, claimLatencyMs, cpu } = this.#ports;
+    const now = clock.now();
+    const missing = new Set(unclaimed(figures, catalogue.all(), replicas));
+    for (const replica of this.#unclaimedSince.keys())
+      if (!missing.has(replica)) this.#unclaimedSince.delete(replica);
+    for (const replica of missing)
+      if (!this.#unclaimedSince.has(replica)) this.#unclaimedSince.set(replica, now);
+    let claims = 0;
+    for (const replica of figures.tenures.keys()) if (!this.#tenures.has(replica)) claims++;
+    this.#tenures = new Set(figures.tenures.keys());
+    return {
+      unclaimed: missing.size,
+      unclaimedMsMax: Math.max(0, ...[...this.#unclaimedSince.values()].map((since) => now - since)),
+      claimLatencyMs: claimLatencyMs(),
+      saturation: saturation(figures),
+      demanded: figures.demand?.count ?? 0,
+      demandedBytes: figures.demand?.bytes ?? 0,
+      cpu: cpu(),
+      claims,
+      nodes: figures.nodes.size,
+    };
+  }
+
+  /** True when there is nobody to tell, or it was heard. */
+  async #tell(wish: ScaleWish, facts: FleetFacts): Promise<boolean> {
+    const { scale, log } = this.#ports;
+    log("the fleet's size", { wish: wish.direction, reasons: wish.reasons });
+    if (scale.webhook === undefined) return true;
+    try {
+      const answer = await fetch(scale.webhook, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ service: "code", wish: wish.direction, reasons: wish.reasons, facts }),
+        signal: AbortSignal.timeout(webhookTimeoutMs),
+      });
+      if (!answer.ok) log("the webhook did not take the wish", { status: answer.status });
+      return answer.ok;
+    } catch (error) {
+      log("the webhook cannot be reached", { why: String(error) });
+      return false;
+    }
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * The shard that edits the catalogue: it takes repositories in and off, wakes those that rest, and passes on what webhooks say. Every replica may do all
+ * of that, because edits are guarded commits. The first replica also looks after the fleet as a whole: it wakes what there is room for, and says when more or
+ * fewer nodes are wanted.
+ */
+import type { Epoch, Prepared, Shard, ShardRequest } from "@keelson/kernel";
+import { CodeError } from "./code-error.ts";
+import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
+import { GitError, parseRemote } from "./git/index.ts";
+import type { IndexRecord, Repository } from "./repository.ts";
+
+export interface AddedRepository {
+  readonly url: string;
+  readonly name?: string | undefined;
+  readonly branches?: readonly string[] | undefined;
+  readonly archived?: boolean | undefined;
+  readonly fork?: boolean | undefined;
+  readonly public?: boolean | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly rank?: number | undefined;
+  readonly pinned?: boolean | undefined;
+  readonly maxBids?: number | undefined;
+}
+
+/** A repository with who holds it and what they have of it. */
+export interface RepositoryStatus extends Repository {
+  readonly replicas: readonly {
+    readonly replica: number;
+    readonly node: string | undefined;
+    /** Wall clock. */
+    readonly heldSince: number | undefined;
+    readonly index: IndexRecord | undefined;
+  }[];
+  readonly demanded: boolean;
+}
+
+export interface CatalogueShardPorts {
+  readonly catalogue: RepositoryCatalogue;
+  readonly wall: () => number;
+  readonly status: () => RepositoryStatus[];
+  /** Begins and ends the first replica's care for the fleet. */
+  readonly care: () => () => void;
+}
+
+export const namesMax = 512;
+
+export class CatalogueShard implements Prepared, Shard {
+  readonly #ports: CatalogueShardPorts;
+  readonly #cares: boolean;
+  #stopCaring: (() => void) | undefined;
+
+  constructor(ports: CatalogueShardPorts, replica: number) {
+    this.#ports = ports;
+    this.#cares = replica === 0;
+  }
+
+  activate(_epoch: Epoch): Promise<Shard> {
+    if (this.#cares) this.#stopCaring ??= this.#ports.care();
+    return Promise.resolve(this);
+  }
+
+  close(): Promise<void> {
+    this.#stopCaring?.();
+    this.#stopCaring = undefined;
+    return Promise.resolve();
+  }
+
+  async handle({ method, body, trace }: ShardRequest): Promise<unknown> {
+    const { catalogue } = this.#ports;
+    switch (method) {
+      case "add":
+        return this.#add((body as { repositories: readonly AddedRepository[] }).repositories, trace);
+      case "remove":
+        return this.#change(body as { names: readonly string[] }, () => undefined);
+      case "set": {
+        const { names, ...change } = body as { names: readonly string[] } & Partial<AddedRepository>;
+        return this.#change({ names }, (row) => this.#changed(row, change));
+      }
+      case "wanted":
+        return this.#wanted((body as { ids: readonly number[] }).ids);
+      case "poke":
+        return this.#poke((body as { name?: string; url?: string }) ?? {});
+      case "list":
+        return { revision: catalogue.revision, repositories: catalogue.all() };
+      case "status":
+        return { revision: catalogue.revision, repositories: this.#ports.status() };
+      default:
+        throw new CodeError(
+          "BAD_REQUEST",
+          `the catalogue is asked for add, remove, set, wanted, poke, list or status, not ${method}`,
+        );
+    }
+  }
+
+  async #add(wanted: readonly AddedRepository[], trace: string | undefined): Promise<Repository[]> {
+    const wall = this.#ports.wall();
+    const rows = wanted.map((each) => newRow(each, wall, trace));
+    const added: Repository[] = [];
+    for (let at = 0; at < rows.length; at += editsMax)
+      added.push(...(await this.#ports.catalogue.add(rows.slice(at, at + editsMax))));
+    return added;
+  }
+
+  async #change(
+    { names }: { readonly names: readonly string[] },
+    edit: (row: Repository) => Repository | undefined,
+  ): Promise<{ changed: number }> {
+    const { catalogue } = this.#ports;
+    const ids = names.map((name) => {
+      const row = catalogue.byName(name);
+      if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `there is no repository ${name}`);
+      return row.id;
+    });
+    for (let at = 0; at < ids.length; at += editsMax)
+      await catalogue.edit(ids.slice(at, at + editsMax), edit);
+    return { changed: ids.length };
+  }
+
+  #changed(row: Repository, change: Partial<AddedRepository>): Repository {
+    const given = Object.fromEntries(
+      Object.entries(change).filter(([key, value]) => value !== undefined && key !== "url" && key !== "name"),
+    );
+    const pinned = change.pinned === true;
+    return {
+      ...row,
+      ...given,
+      ...(pinned ? { state: "active", reason: "pinned", wantedAt: this.#ports.wall() } : {}),
+    };
+  }
+
+  /** Somebody searches what rests: it is up for auction again. */
+  async #wanted(ids: readonly number[]): Promise<{ woken: number }> {
+    const { catalogue, wall } = this.#ports;
+    const resting = ids.filter((id) => catalogue.get(id)?.state === "resting").slice(0, editsMax);
+    if (resting.length === 0) return { woken: 0 };
+    await catalogue.edit(resting, (row) =>
+      row.state === "resting"
+        ? { ...row, state: "active", reason: "somebody asked for it", wantedAt: wall() }
+        : row,
+    );
+    return { woken: resting.length };
+  }
+
+  async #poke({ name, url }: { readonly name?: string; readonly url?: string }): Promise<{ poked: number }> {
+    const { catalogue } = this.#ports;
+    const same = (row: Repository): boolean =>
+      row.name === name || (url !== undefined && plain(row.url) === plain(url));
+    const found = catalogue.all().filter(same);
+    if (found.length === 0)
+      throw new CodeError("REPOSITORY_UNKNOWN", `there is no repository ${name ?? url ?? ""}`);
+    await Promise.all(found.map(({ id }) => catalogue.poke(id)));
+    return { poked: found.length };
+  }
+}
+
+function newRow(
+  wanted: AddedRepository,
+  wall: number,
+  trace: string | undefined,
+): Omit<Repository, "id" | "v"> {
+  let remote;
+  try {
+    remote = parseRemote(wanted.url);
+  } catch (error) {
+    if (error instanceof GitError) throw new CodeError("BAD_URL", error.message);
+    throw error;
+  }
+  const name = wanted.name ?? remote.name;
+  if (name === "" || name.length > namesMax || /\s/.test(name))
+    throw new CodeError(
+      "BAD_REQUEST",
+      `${JSON.stringify(name.slice(0, 80))} is no name for a repository: 1 to ${namesMax} characters without spaces`,
+    );
+  return {
+    url: remote.url,
+    name,
+    branches: wanted.branches ?? [],
+    archived: wanted.archived ?? false,
+    fork: wanted.fork ?? false,
+    public: wanted.public ?? false,
+    metadata: wanted.metadata ?? {},
+    rank: wanted.rank ?? 0,
+    pinned: wanted.pinned ?? false,
+    state: "active",
+    reason: "added",
+    wantedAt: wall,
+    addedAt: wall,
+    ...(wanted.maxBids === undefined ? {} : { maxBids: wanted.maxBids }),
+    ...(trace === undefined ? {} : { trace }),
+  };
+}
+
+/** Addresses that differ only in how they are written. */
+function plain(url: string): string {
+  return url
+    .replace(/^[a-z+]+:\/\//i, "")
+    .replace(/^[^@/]*@/, "")
+    .replace(/:(?!\d)/, "/")
+    .replace(/(?:\.git)?\/*$/, "")
+    .toLowerCase();
+}

@@ -1,0 +1,235 @@
+/**
+ * The list of repositories, kept in the store and read from this node's copy of it. Every change of the list is one guarded commit of the head and the rows it
+ * concerns, so that all nodes go from one whole list to the next. It decides nothing about who holds what.
+ */
+import type { Catalogue, CatalogueHead } from "@keelson/runtime";
+import type { Known } from "@keelson/kernel";
+import { CodeError } from "./code-error.ts";
+import {
+  repositoriesMax,
+  shardOf,
+  type IndexRecord,
+  type Poke,
+  type Repository,
+  type SizeRecord,
+} from "./repository.ts";
+
+/** Rows and deletions in one commit, below the store's limit of 100 operations with its guards. */
+export const editsMax = 16;
+const triesMax = 20;
+
+/** `next` is the id of the repository that is added next: ids are never used again. */
+interface RepositoryHead extends CatalogueHead {
+  readonly next: number;
+}
+
+const EMPTY_HEAD: RepositoryHead = { v: 1, n: 0, shardIds: [], next: 1 };
+
+/** What a change of one repository is: its row as it shall be, or undefined to take it off. */
+export type Edit = (row: Repository) => Repository | undefined;
+
+export class RepositoryCatalogue {
+  readonly #catalogue: Catalogue;
+  readonly #replicas: number;
+  readonly #rows = new Map<number, Known<Repository>>();
+  readonly #names = new Map<string, number>();
+  readonly #records = new Map<string, IndexRecord>();
+  readonly #sizes = new Map<number, number>();
+  readonly #listeners = new Set<(about: string) => void>();
+  readonly #unfollow: () => void;
+
+  constructor(catalogue: Catalogue, options: { readonly replicas: number }) {
+    this.#catalogue = catalogue;
+    this.#replicas = options.replicas;
+    this.#unfollow = catalogue.follow((about, known) => this.#changed(about, known));
+  }
+
+  stop(): void {
+    this.#unfollow();
+  }
+
+  /** Told of every record that changes, by its name: `repo/7`, `poke/7`. */
+  onChange(listener: (about: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get revision(): number {
+    return this.#catalogue.head?.value.n ?? 0;
+  }
+
+  get(id: number): Repository | undefined {
+    return this.#rows.get(id)?.value;
+  }
+
+  byName(name: string): Repository | undefined {
+    const id = this.#names.get(name);
+    return id === undefined ? undefined : this.get(id);
+  }
+
+  /** In the order of their ids. */
+  all(): Repository[] {
+    return [...this.#rows.values()].map(({ value }) => value).sort((a, b) => a.id - b.id);
+  }
+
+  /** By replica. */
+  records(id: number): ReadonlyMap<number, IndexRecord> {
+    const found = new Map<number, IndexRecord>();
+    for (let replica = 0; replica < this.#replicas; replica++) {
+      const record = this.#records.get(`${id}/${replica}`);
+      if (record) found.set(replica, record);
+    }
+    return found;
+  }
+
+  /** What it took, or was found to need; undefined when nobody knows. */
+  sizeOf(id: number): number | undefined {
+    let size = this.#sizes.get(id);
+    for (const { memoryBytes } of this.records(id).values()) size = Math.max(size ?? 0, memoryBytes);
+    return size;
+  }
+
+  /** Adds repositories, each with the next free id. Throws CodeError; then nothing was added. */
+  async add(wanted: readonly Omit<Repository, "id" | "v">[]): Promise<Repository[]> {
+    return this.#retried(async (head) => {
+      const { shardIds } = head;
+      if (this.#rows.size + wanted.length > repositoriesMax)
+        throw new CodeError(
+          "TOO_MANY_REPOSITORIES",
+          `the catalogue has ${this.#rows.size} repositories, and ${repositoriesMax} are possible`,
+        );
+      const taken = wanted.find(({ name }) => this.#names.has(name));
+      if (taken)
+        throw new CodeError(
+          "NAME_TAKEN",
+          `there is a repository ${taken.name} already: give this one another name, or remove that one`,
+        );
+      const rows = wanted.map((row, i): Repository => ({ ...row, v: 1, id: head.next + i }));
+      const done = await this.#commit(
+        { ...head, next: head.next + rows.length, shardIds: [...shardIds, ...rows.map(shardOf)] },
+        rows.map((row) => ({ id: row.id, row })),
+      );
+      return done ? rows : undefined;
+    });
+  }
+
+  /** Changes repositories, all or none. What an edit leaves as it is, is not written. */
+  async edit(ids: readonly number[], edit: Edit): Promise<Repository[]> {
+    return this.#retried(async (head) => {
+      const changes: { id: number; row: Repository | undefined }[] = [];
+      for (const id of ids) {
+        const row = this.get(id);
+        if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `there is no repository ${id}`);
+        const next = edit(row);
+        if (next !== row) changes.push({ id, row: next });
+      }
+      if (changes.length === 0) return [];
+      const active = new Set(head.shardIds);
+      for (const { id, row } of changes)
+        if (row?.state === "active") active.add(String(id));
+        else active.delete(String(id));
+      const shardIds = [...active].sort((a, b) => Number(a) - Number(b));
+      const done = await this.#commit({ ...head, shardIds }, changes);
+      return done ? changes.flatMap(({ row }) => row ?? []) : undefined;
+    });
+  }
+
+  /** Somebody says that a repository has something new. */
+  async poke(id: number): Promise<void> {
+    const poke = this.#catalogue.get<Poke>(`poke/${id}`);
+    await this.#catalogue.commit({
+      guards: [],
+      writes: [{ about: `poke/${id}`, value: { v: 1, n: (poke?.value.n ?? 0) + 1 } satisfies Poke }],
+    });
+  }
+
+  /** What a holder says of its index; refused, and that is fine, once it is no longer the holder. */
+  async record(
+    id: number,
+    replica: number,
+    epoch: { readonly era: number; readonly revision: number },
+    record: IndexRecord,
+  ): Promise<boolean> {
+    const report = await this.#catalogue.commit({
+      guards: [],
+      writes: [{ about: `indexed/${id}/${replica}`, value: record }],
+      holder: { replica: `${this.#catalogue.service}/${id}/${replica}`, epoch },
+    });
+    return report === "committed";
+  }
+
+  async foundSize(id: number, bytes: number): Promise<void> {
+    const value: SizeRecord = { v: 1, bytes };
+    await this.#catalogue.commit({ guards: [], writes: [{ about: `size/${id}`, value }] });
+  }
+
+  async #retried<T>(attempt: (head: RepositoryHead) => Promise<T | undefined>): Promise<T> {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const known = this.#catalogue.head;
+      const done = await attempt((known?.value as RepositoryHead | undefined) ?? EMPTY_HEAD);
+      if (done !== undefined) return done;
+    }
+    throw new CodeError("CATALOGUE_BUSY", "others changed the catalogue at the same time: try again");
+  }
+
+  /** False when somebody else was first: look again, and try again. */
+  async #commit(
+    head: RepositoryHead,
+    changes: readonly { readonly id: number; readonly row: Repository | undefined }[],
+  ): Promise<boolean> {
+    if (changes.length > editsMax)
+      throw new CodeError("BAD_REQUEST", `at most ${editsMax} repositories can be changed at once`);
+    const next: RepositoryHead = { ...head, n: head.n + 1, replicas: this.#replicas };
+    const { service } = this.#catalogue;
+    const report = await this.#catalogue.commit({
+      guards: [{ about: "head", revision: this.#catalogue.head?.revision ?? 0 }],
+      writes: [
+        { about: "head", value: next },
+        ...changes.map(({ id, row }) => ({ about: `repo/${id}`, value: row })),
+        ...changes.flatMap(({ id, row }) => (row ? [] : this.#leftovers(id))),
+      ],
+      overrides: changes.map(({ id, row }) => ({
+        shard: `${service}/${id}`,
+        value:
+          row && (row.pinned || row.maxBids !== undefined)
+            ? { v: 1, pinned: row.pinned, ...(row.maxBids === undefined ? {} : { maxBids: row.maxBids }) }
+            : undefined,
+      })),
+    });
+    if (report === "conflict") return false;
+    if (report === "committed") return true;
+    throw new CodeError(
+      "CATALOGUE_BUSY",
+      "the store did not say whether the change was made: look at the list, then try again",
+    );
+  }
+
+  /** What is said of a repository besides its row goes with it. */
+  #leftovers(id: number): { about: string; value: undefined }[] {
+    const records = Array.from({ length: this.#replicas }, (_, replica) => `indexed/${id}/${replica}`);
+    return [`size/${id}`, ...records].map((about) => ({ about, value: undefined }));
+  }
+
+  #changed(about: string, known: Known<unknown> | undefined): void {
+    const [part, id = "", replica] = about.split("/");
+    if (part === "repo") this.#rowChanged(Number(id), known as Known<Repository> | undefined);
+    else if (part === "indexed") {
+      const key = `${id}/${replica}`;
+      if (known) this.#records.set(key, known.value as IndexRecord);
+      else this.#records.delete(key);
+    } else if (part === "size") {
+      if (known) this.#sizes.set(Number(id), (known.value as SizeRecord).bytes);
+      else this.#sizes.delete(Number(id));
+    }
+    for (const listener of this.#listeners) listener(about);
+  }
+
+  #rowChanged(id: number, known: Known<Repository> | undefined): void {
+    const before = this.#rows.get(id)?.value;
+    if (before && this.#names.get(before.name) === id) this.#names.delete(before.name);
+    if (known) {
+      this.#rows.set(id, known);
+      this.#names.set(known.value.name, id);
+    } else this.#rows.delete(id);
+  }
+}

@@ -1,0 +1,166 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { CodeFleet } from "./fixtures/code-fleet.ts";
+import { PlainIndex } from "./fixtures/plain-engine.ts";
+import { parseQuery } from "./query/index.ts";
+import type { RepositoryStatus } from "./catalogue-shard.ts";
+import type { Repository } from "./repository.ts";
+import type { ShardAnswer } from "./search/search-request.ts";
+
+let code: CodeFleet;
+afterEach(() => code.stop());
+
+async function add(
+  ...repositories: { url: string; name?: string; pinned?: boolean }[]
+): Promise<Repository[]> {
+  return (await code.call("catalogue", "add", { repositories })).body as Repository[];
+}
+
+async function search(id: number, query: string): Promise<ShardAnswer> {
+  const body = { query: parseQuery(query), options: { timeCapMs: 1_000 } };
+  return (await code.call(String(id), "search", body)).body as ShardAnswer;
+}
+
+async function status(): Promise<RepositoryStatus[]> {
+  const { body } = await code.call("catalogue", "status", null);
+  return (body as { repositories: RepositoryStatus[] }).repositories;
+}
+
+const holder = (id: number, replica = 0): string | undefined =>
+  code.fleet.holders(`code/${id}/${replica}`)[0];
+
+async function eventually(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  withinMs = 20_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe("a fleet of code nodes", () => {
+  test("takes a repository in, holds it by auction, and searches it at a commit", async () => {
+    code = new CodeFleet();
+    await Promise.all([code.add("a"), code.add("b")]);
+    const path = code.scratch.repository("one", { "main.go": "package main\nfunc main() {}\n" });
+    const [row] = await add({ url: path });
+    const answer = await search(row!.id, "func.main");
+    expect(answer.repository).toMatchObject({ id: 1, name: expect.stringMatching(/\/one$/) });
+    expect(answer.repository.heads).toEqual([
+      { branch: "main", commit: code.scratch.git(path, "rev-parse", "HEAD").trim() },
+    ]);
+    expect(answer.files.map(({ path: file, lines }) => [file, lines[0]?.line])).toEqual([["main.go", 2]]);
+    await eventually(
+      "the catalogue knows",
+      async () => (await status())[0]?.replicas[0]?.index?.documents === 1,
+    );
+    await code.call("catalogue", "remove", { names: [row!.name] });
+    await eventually("it is gone", () => holder(1) === undefined);
+    expect([...code.engines.values()].map(({ memory }) => memory.usedBytes)).toEqual([0, 0]);
+  });
+
+  test("serves a new commit whole, reading only what changed, when it is poked", async () => {
+    code = new CodeFleet();
+    await code.add("a");
+    const path = code.scratch.repository("one", {
+      "a.txt": "needle one",
+      "b.txt": "needle one",
+      "c.txt": "c",
+    });
+    const [row] = await add({ url: path });
+    await search(1, "needle");
+    const commit = code.scratch.commit(path, { "b.txt": "needle two" });
+    await code.call("catalogue", "poke", { name: row!.name });
+    await eventually(
+      "the new commit is served",
+      async () => (await search(1, "x or needle")).repository.heads[0]?.commit === commit,
+    );
+    expect((await search(1, "two")).files.map((file) => file.path)).toEqual(["b.txt"]);
+    expect(code.engines.get("a")!.contentsRead).toBe(4);
+  });
+
+  test("a drained node sends its indexes on: nothing is built again", async () => {
+    code = new CodeFleet();
+    await Promise.all([code.add("a"), code.add("b")]);
+    for (const name of ["one", "two", "three"]) code.scratch.repository(name, { "x.txt": `needle ${name}` });
+    await add(...["one", "two", "three"].map((name) => ({ url: `${code.scratch.folder}/${name}`, name })));
+    await eventually("all are held", () => [1, 2, 3].every((id) => holder(id) !== undefined));
+    const builds = (): number => [...code.engines.values()].reduce((sum, { builds: n }) => sum + n, 0);
+    expect(builds()).toBe(3);
+    const moved = [1, 2, 3].filter((id) => holder(id) === "a");
+    await code.fleet.leave("a");
+    for (const id of [1, 2, 3]) expect((await search(id, "needle")).files).toHaveLength(1);
+    expect([builds(), code.engines.get("b")!.loads]).toEqual([3, moved.length]);
+  });
+
+  test("with two replicas the second gets its index from the first, and answers when the first is gone", async () => {
+    code = new CodeFleet({ replicas: 2 });
+    await Promise.all([code.add("a"), code.add("b"), code.add("c")]);
+    const url = code.scratch.repository("one", { "x.txt": "needle" });
+    await add({ url });
+    await eventually("both are held", () => holder(1, 0) !== undefined && holder(1, 1) !== undefined);
+    expect(holder(1, 0)).not.toBe(holder(1, 1));
+    code.fleet.kill(holder(1, 0)!);
+    expect((await search(1, "needle")).files).toHaveLength(1);
+  });
+
+  test("what cannot be fetched is held, says why, and comes once it can be", async () => {
+    code = new CodeFleet({ pollMs: 100 });
+    await code.add("a");
+    await add(
+      { url: `${code.scratch.folder}/later`, name: "later" },
+      { url: code.scratch.repository("good", { x: "needle" }) },
+    );
+    await expect(search(1, "needle")).rejects.toMatchObject({
+      code: "REPOSITORY_UNAVAILABLE",
+      message: /no folder/,
+    });
+    expect((await search(2, "needle")).files).toHaveLength(1);
+    expect((await status())[0]?.replicas[0]?.index?.problem?.code).toBe("NOT_A_REPOSITORY");
+    code.scratch.repository("later", { y: "needle" });
+    await eventually("it is there", () =>
+      search(1, "needle").then(
+        ({ files }) => files.length === 1,
+        () => false,
+      ),
+    );
+  });
+
+  test("refuses addresses that are none, and names that are taken, and goes on", async () => {
+    code = new CodeFleet();
+    await code.add("a");
+    await expect(add({ url: "https://me:secret@host/x" })).rejects.toMatchObject({ code: "BAD_URL" });
+    await expect(add({ url: "ext::sh -c x" })).rejects.toMatchObject({ code: "BAD_URL" });
+    await add({ url: "/x/one", name: "same" });
+    await expect(add({ url: "/x/two", name: "same" })).rejects.toMatchObject({ code: "NAME_TAKEN" });
+    await expect(code.call("catalogue", "remove", { names: ["none"] })).rejects.toMatchObject({
+      code: "REPOSITORY_UNKNOWN",
+    });
+    expect(await status()).toHaveLength(1);
+  });
+
+  test("an index that no longer holds what was built is found, and built again", async () => {
+    code = new CodeFleet({ verifyMs: 1, pollMs: 100 });
+    await code.add("a");
+    const engine = code.engines.get("a")!;
+    const built: PlainIndex[] = [];
+    const build = engine.build.bind(engine);
+    engine.build = async (...args) => {
+      const index = await build(...args);
+      if (index instanceof PlainIndex) built.push(index);
+      return index;
+    };
+    await add({ url: code.scratch.repository("one", { "x.txt": "needle" }) });
+    await search(1, "needle");
+    built[0]!.damaged = true;
+    await eventually("it is built again", () => built.length === 2);
+    await eventually("it is served", () =>
+      search(1, "needle").then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+});

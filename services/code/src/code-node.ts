@@ -1,0 +1,314 @@
+/**
+ * The code service on one node: its engine, its clones, and the repositories it has. It is the composition of the parts beside it, and what the
+ * plug-in gives to a node.
+ */
+import { join } from "node:path";
+import type { PrepareContext, Prepared } from "@keelson/kernel";
+import {
+  abortSignal,
+  auction,
+  type KeelsonNode,
+  type NodeContext,
+  type NodeService,
+  type Tracer,
+} from "@keelson/runtime";
+import { AuctionMetrics } from "./auction-metrics.ts";
+import { Budget } from "./budget.ts";
+import { noRoom } from "./build.ts";
+import { Caretaker } from "./caretaker.ts";
+import { CatalogueShard, type RepositoryStatus } from "./catalogue-shard.ts";
+import { RepositoryCatalogue } from "./catalogue.ts";
+import { CodeError } from "./code-error.ts";
+import type { CodeEngine } from "./engine/index.ts";
+import type { Resident } from "./evict.ts";
+import { Evictor } from "./evictor.ts";
+import { fleetFigures, saturation, unclaimed } from "./fleet-figures.ts";
+import { CloneCache, Credentials } from "./git/index.ts";
+import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
+import { Limiter } from "./limiter.ts";
+import { NodeFigures } from "./node-figures.ts";
+import type { TextMatcher } from "./query/index.ts";
+import { CATALOGUE_SHARD, type Repository } from "./repository.ts";
+import type { CodeSettings } from "./settings.ts";
+import { SnapshotFolder } from "./snapshot-folder.ts";
+import { Transfers } from "./transfer.ts";
+
+const SERVICE = "code";
+const lookMs = 1_000;
+
+export interface CodeNodeOptions {
+  readonly context: Omit<NodeContext<CodeSettings>, "objects">;
+  readonly engine: CodeEngine;
+  readonly matcher: TextMatcher;
+  readonly tracer?: Tracer | undefined;
+}
+
+export class CodeNode {
+  readonly #context: CodeNodeOptions["context"];
+  readonly #engine: CodeEngine;
+  readonly #budget: Budget;
+  readonly #transfers: Transfers;
+  readonly #builds: Limiter;
+  readonly #held = new Map<string, HeldRepository>();
+  readonly #ports: RepositoryPorts;
+  readonly #figures: NodeFigures;
+  readonly #auctionMetrics: AuctionMetrics;
+  #node: KeelsonNode | undefined;
+  #catalogue: RepositoryCatalogue | undefined;
+  #evictor: Evictor | undefined;
+
+  constructor(options: CodeNodeOptions) {
+    const { context, engine, matcher, tracer } = options;
+    const { config, clock, random, access, metrics } = context;
+    this.#context = context;
+    this.#engine = engine;
+    this.#transfers = new Transfers(clock);
+    this.#builds = new Limiter(config.buildsMax);
+    this.#auctionMetrics = new AuctionMetrics(metrics);
+    this.#budget = new Budget(
+      {
+        engine,
+        prepared: () => this.#prepared(),
+        knownSize: (shard) => this.#catalogue?.sizeOf(Number(shard)),
+      },
+      config.guess,
+    );
+    this.#ports = {
+      node: context.node,
+      clock,
+      random,
+      access,
+      engine,
+      matcher,
+      tracer,
+      metrics,
+      builds: this.#builds,
+      transfers: this.#transfers,
+      clones: new CloneCache({
+        folder: join(context.dataFolder, "clones"),
+        clonesMax: config.clonesMax,
+        timeoutMs: config.gitTimeoutMs,
+        mirror: config.mirror,
+        credentials: new Credentials(config.credentials, {
+          now: () => clock.wall(),
+          environment: process.env,
+        }),
+      }),
+      limits: { fileBytesMax: config.fileBytesMax, repositoryBytesMax: config.repositoryBytesMax },
+      snapshots: config.snapshots && this.#snapshots(config.snapshots.bytesMin),
+      pollMs: config.pollMs,
+      verifyMs: config.verifyMs,
+      row: (id) => this.#list.get(id),
+      room: (repository, bytes, own) => this.#room(repository, bytes, own),
+      record: (id, replica, epoch, record) => this.#list.record(id, replica, epoch, record),
+      log: (message, details) => context.log.info(details, message),
+    };
+    this.#figures = new NodeFigures({ clock, lookMs, look: () => this.#look() });
+    metrics.set("code_reindex_objective_ms", config.reindexObjectiveMs);
+    metrics.set("code_memory_budget_bytes", engine.memory.budgetBytes);
+  }
+
+  /** What a node runs. */
+  service(): NodeService {
+    const { replicas, auction: terms } = this.#context.config;
+    const { windowMs, emptiesMax, emptyPauseMs } = terms;
+    return {
+      name: SERVICE,
+      catalogued: true,
+      parameters: {
+        shards: 1,
+        shardIds: [CATALOGUE_SHARD],
+        replicas,
+        placement: { windowMs, emptiesMax, emptyPauseMs },
+      },
+      placement: auction({ service: SERVICE }),
+      memory: this.#budget,
+      prepare: (context) => this.#prepare(context),
+      attach: (node) => this.#attach(node),
+      stop: () => this.#stop(),
+    };
+  }
+
+  get #list(): RepositoryCatalogue {
+    if (!this.#catalogue) throw new Error("the service is not attached to a node yet");
+    return this.#catalogue;
+  }
+
+  #attach(node: KeelsonNode): void {
+    const { clock, random, metrics, config, log } = this.#context;
+    this.#node = node;
+    const catalogue = new RepositoryCatalogue(node.catalogue(SERVICE), { replicas: config.replicas });
+    this.#catalogue = catalogue;
+    catalogue.onChange((about) => this.#changed(about));
+    this.#evictor = new Evictor({
+      clock,
+      random,
+      catalogue,
+      metrics,
+      terms: { policy: config.evict, idleMs: config.evictIdleMs, residenceMs: config.evictResidenceMs },
+      residents: () => this.#residents(),
+      freeBytes: () => this.#budget.freeBytes(),
+      sizeOf: (id) => this.#budget.sizeOf(String(id)),
+      figures: () => fleetFigures(node, SERVICE),
+      log: (message, details) => log.info(details, message),
+    });
+  }
+
+  async #prepare({ shard, replica, signal, progress }: PrepareContext): Promise<Prepared> {
+    if (shard === CATALOGUE_SHARD)
+      return new CatalogueShard(
+        {
+          catalogue: this.#list,
+          wall: () => this.#context.clock.wall(),
+          status: () => this.#status(),
+          care: () => this.#care(),
+        },
+        replica,
+      );
+    const row = this.#list.get(Number(shard));
+    if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `the catalogue has no repository ${shard}`);
+    const held = await HeldRepository.prepare(this.#ports, row, replica, {
+      signal: abortSignal(signal),
+      progress,
+    });
+    const key = `${shard}/${replica}`;
+    this.#held.set(key, held);
+    return {
+      activate: (epoch) => held.activate(epoch),
+      close: async () => {
+        if (this.#held.get(key) === held) this.#held.delete(key);
+        await held.close();
+      },
+    };
+  }
+
+  *#prepared(): Iterable<{ shard: string; memoryBytes: number }> {
+    for (const held of this.#held.values()) yield { shard: String(held.id), memoryBytes: held.memoryBytes };
+  }
+
+  #residents(): Resident[] {
+    const wall = this.#context.clock.wall();
+    return [...this.#held.values()].flatMap((held): Resident[] => {
+      const row = this.#list.get(held.id);
+      if (!row || row.state !== "active") return [];
+      const elsewhere = [...this.#list.records(held.id).values()].map(({ lastServedAt }) => lastServedAt);
+      return [
+        {
+          id: held.id,
+          memoryBytes: held.memoryBytes,
+          pinned: row.pinned,
+          since: held.since,
+          lastServedAt: Math.max(held.traffic.lastServedAt, ...elsewhere),
+          rate: held.traffic.rate(wall),
+        },
+      ];
+    });
+  }
+
+  /** Refuses what cannot fit, and says to all how large it is, so that only those bid who have the room. */
+  async #room(repository: Repository, bytes: number, own: HeldRepository): Promise<void> {
+    const has = this.#budget.freeBytes() + own.memoryBytes;
+    if (bytes <= has) return;
+    if (await this.#evictor?.makeRoom(repository, bytes - own.memoryBytes)) return;
+    await this.#list.foundSize(repository.id, bytes);
+    throw noRoom(repository, bytes, has);
+  }
+
+  #changed(about: string): void {
+    const [part, id] = about.split("/");
+    if (part === "repo") {
+      const row = this.#list.get(Number(id));
+      const made = /^made room for (.*)$/.exec(row?.reason ?? "")?.[1];
+      const other = made === undefined || row?.state !== "resting" ? undefined : this.#list.byName(made);
+      if (other) this.#evictor?.noticed(other.id);
+    }
+    if (part !== "poke") return;
+    for (const held of this.#held.values()) if (String(held.id) === id) void held.refresh();
+  }
+
+  #status(): RepositoryStatus[] {
+    const { tenures, demand } = fleetFigures(this.#node!, SERVICE);
+    const demanded = new Set(demand?.replicas.map((replica) => replica.split("/")[1]));
+    return this.#list.all().map((row) => {
+      const records = this.#list.records(row.id);
+      return {
+        ...row,
+        demanded: demanded.has(String(row.id)),
+        replicas: Array.from({ length: this.#context.config.replicas }, (_, replica) => {
+          const tenure = tenures.get(`${row.id}/${replica}`);
+          const record = records.get(replica);
+          return {
+            replica,
+            node: tenure?.node,
+            heldSince: tenure?.since,
+            index: record && record.node === tenure?.node ? record : undefined,
+          };
+        }),
+      };
+    });
+  }
+
+  #care(): () => void {
+    const { clock, metrics, config, log } = this.#context;
+    const caretaker = new Caretaker({
+      clock,
+      metrics,
+      catalogue: this.#list,
+      figures: () => fleetFigures(this.#node!, SERVICE),
+      replicas: config.replicas,
+      sizeOf: (id) => this.#budget.sizeOf(String(id)),
+      claimLatencyMs: () =>
+        this.#figures.claimLatencyMs(this.#node?.auctions.of(SERVICE)?.market.claimLatency),
+      cpu: () => this.#figures.cpu(),
+      scale: config.scale,
+      lookMs,
+      log: (message, details) => log.info(details, message),
+    });
+    return () => caretaker.stop();
+  }
+
+  /** Once a second: what the metrics say. */
+  #look(): void {
+    const { metrics, config } = this.#context;
+    const market = this.#node?.auctions.of(SERVICE)?.market;
+    if (market) this.#auctionMetrics.look(market);
+    metrics.set("code_memory_used_bytes", this.#engine.memory.usedBytes);
+    metrics.set("code_process_rss_bytes", process.memoryUsage.rss());
+    metrics.set("code_repositories_held", this.#held.size);
+    metrics.set("code_builds_running", this.#builds.running);
+    metrics.set("code_builds_waiting", this.#builds.waiting);
+    for (const held of this.#held.values()) {
+      const name = this.#list.get(held.id)?.name;
+      if (name === undefined) continue;
+      metrics.set("memory_bytes", held.memoryBytes, { repository: name });
+      metrics.set("last_served_at", Math.floor(held.traffic.lastServedAt / 1_000), { repository: name });
+    }
+    if (!this.#node) return;
+    const figures = fleetFigures(this.#node, SERVICE);
+    const rows = this.#list.all();
+    metrics.set("code_repositories_unclaimed", unclaimed(figures, rows, config.replicas).length);
+    metrics.set("code_repositories_demanded", figures.demand?.count ?? 0);
+    metrics.set("code_repositories_resting", rows.filter(({ state }) => state === "resting").length);
+    metrics.set("code_fleet_saturation", saturation(figures));
+  }
+
+  #snapshots(bytesMin: number): SnapshotFolder {
+    const { dataFolder, log } = this.#context;
+    return new SnapshotFolder({
+      folder: join(dataFolder, "snapshots"),
+      bytesMin,
+      url: (id) => this.#list.get(id)?.url,
+      failed: (why) => log.warn({ why }, "an index was not kept on disk"),
+    });
+  }
+
+  async #stop(): Promise<void> {
+    this.#figures.stop();
+    this.#evictor?.stop();
+    this.#catalogue?.stop();
+    this.#transfers.stop();
+    await Promise.all([...this.#held.values()].map((held) => held.close()));
+    this.#held.clear();
+    await this.#engine.close();
+  }
+}

@@ -1,0 +1,377 @@
+/**
+ * One replica of a repository on this node: gets its index (from a node that has it, from disk, or from git), serves it, and keeps it at the newest
+ * commit. A new commit is built beside the one that is served and swapped in whole. A repository that cannot be fetched is held all the same: it
+ * answers why, and is tried again.
+ */
+import type { Clock, Epoch, Prepared, Random, Shard, Timer } from "@keelson/kernel";
+import { RouterError, type FleetAccess, type Span, type Tracer } from "@keelson/runtime";
+import { build, type BuildPorts, type Built } from "./build.ts";
+import { CodeError } from "./code-error.ts";
+import { EngineError, type CodeIndex } from "./engine/index.ts";
+import { GitError, type Head } from "./git/index.ts";
+import type { Limiter } from "./limiter.ts";
+import type { CodeMetrics } from "./metrics.ts";
+import { shardOf, type IndexRecord, type Repository } from "./repository.ts";
+import { RepositoryShard } from "./shard.ts";
+import type { SnapshotFolder } from "./snapshot-folder.ts";
+import type { TextMatcher } from "./query/index.ts";
+import type { Transfers } from "./transfer.ts";
+import { beginReceiving } from "./transfer.ts";
+import { Traffic } from "./traffic.ts";
+
+export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now"> {
+  readonly node: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly access: FleetAccess;
+  readonly builds: Limiter;
+  readonly transfers: Transfers;
+  readonly metrics: CodeMetrics;
+  readonly tracer?: Tracer | undefined;
+  readonly snapshots?: SnapshotFolder | undefined;
+  readonly matcher: TextMatcher;
+  readonly pollMs: number;
+  readonly verifyMs: number;
+  readonly row: (id: number) => Repository | undefined;
+  /** Makes room for so much, by evicting others if need be; rejects when there cannot be. */
+  readonly room: (repository: Repository, bytes: number, own: HeldRepository) => Promise<void>;
+  readonly record: (id: number, replica: number, epoch: Epoch, record: IndexRecord) => Promise<unknown>;
+  readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface Current {
+  readonly index: CodeIndex;
+  readonly heads: readonly Head[];
+  readonly indexedAt: number;
+  readonly buildMs: number;
+  readonly how: IndexRecord["how"];
+}
+
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How long somebody who might have the index is waited for. */
+const receivePatienceMs = 100;
+const recordEveryMs = 30_000;
+const retryFirstMs = 1_000;
+
+export class HeldRepository implements Prepared {
+  readonly id: number;
+  readonly replica: number;
+  readonly traffic = new Traffic();
+  /** Wall clock. */
+  readonly since: number;
+  readonly #ports: RepositoryPorts;
+  readonly #ending = new AbortController();
+  #current: Current | undefined;
+  #problem: Problem | undefined;
+  #epoch: Epoch | undefined;
+  #timer: Timer | undefined;
+  #refreshing: Promise<void> | undefined;
+  #again = false;
+  #failures = 0;
+  #verifiedAt: number;
+  #recordedAt = -Infinity;
+  #span: Span | undefined;
+
+  private constructor(ports: RepositoryPorts, id: number, replica: number) {
+    this.#ports = ports;
+    this.id = id;
+    this.replica = replica;
+    this.since = ports.clock.wall();
+    this.#verifiedAt = ports.clock.now();
+  }
+
+  /** Rejects when this node cannot have it, as opposed to when the repository cannot be had. */
+  static async prepare(
+    ports: RepositoryPorts,
+    repository: Repository,
+    replica: number,
+    context: { readonly signal: AbortSignal; readonly progress: (fraction: number) => void },
+  ): Promise<HeldRepository> {
+    const held = new HeldRepository(ports, repository.id, replica);
+    const end = (): void => held.#ending.abort();
+    context.signal.addEventListener("abort", end, { once: true });
+    held.#span = ports.tracer
+      ?.start("hold", "internal", repository.trace)
+      ?.set("repository", repository.name);
+    try {
+      await held.#first(repository, context.progress);
+    } catch (error) {
+      held.#span?.end(String(error));
+      throw error;
+    } finally {
+      context.signal.removeEventListener("abort", end);
+    }
+    return held;
+  }
+
+  get current(): Current | undefined {
+    return this.#current;
+  }
+
+  get problem(): Problem | undefined {
+    return this.#problem;
+  }
+
+  get memoryBytes(): number {
+    return this.#current?.index.stats.memoryBytes ?? 0;
+  }
+
+  /** The row as it is now. */
+  get repository(): Repository {
+    const row = this.#ports.row(this.id);
+    if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `repository ${this.id} was removed`);
+    return row;
+  }
+
+  activate(epoch: Epoch): Promise<Shard> {
+    this.#epoch = epoch;
+    this.#recordedAt = -Infinity;
+    void this.#record();
+    // What was received or restored may be old; what was just built is looked at when its time comes.
+    this.#schedule(this.#current?.how === "built" ? this.#pollMs() : 0);
+    return Promise.resolve(new RepositoryShard(this, this.#ports));
+  }
+
+  /** The tenure is over; the data stays. */
+  deactivate(): void {
+    this.#epoch = undefined;
+    this.#timer?.cancel();
+  }
+
+  close(): Promise<void> {
+    this.deactivate();
+    this.#ending.abort();
+    this.#current?.index.release();
+    this.#current = undefined;
+    return Promise.resolve();
+  }
+
+  /** An answer was given. The first one ends the trace that began with the clone. */
+  served(): void {
+    this.traffic.served(this.#ports.clock.wall());
+    if (!this.#span) return;
+    this.#ports.tracer?.start("serve", "internal", this.#span.traceparent).end();
+    this.#span.end();
+    this.#span = undefined;
+  }
+
+  /** Looks for new commits, and brings the index up to date; one at a time, and once more if asked meanwhile. */
+  refresh(): Promise<void> {
+    this.#again = true;
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  /** Reads all of the index against its checksums; builds it again when they do not agree. True when they did. */
+  async verify(): Promise<boolean> {
+    this.#verifiedAt = this.#ports.clock.now();
+    const current = this.#current;
+    if (!current || (await current.index.verify())) return true;
+    this.#ports.metrics.count("code_indexes_corrupt_total");
+    this.#ports.log("an index no longer holds what was built; it is built again", { repository: this.id });
+    await this.#rebuild(current);
+    return false;
+  }
+
+  async #first(repository: Repository, progress: (fraction: number) => void): Promise<void> {
+    if (await this.#receive(repository)) return;
+    if (await this.#restore(repository)) return;
+    try {
+      const built = await this.#build(repository, undefined, progress);
+      if (built) this.#swap(built, "built");
+    } catch (error) {
+      if (!(error instanceof GitError) || error.code === "CANCELLED") throw error;
+      this.#failed(error);
+    }
+  }
+
+  /** True when a node that holds the repository gave its index. */
+  async #receive(repository: Repository): Promise<boolean> {
+    const { access, engine, clock, metrics, log } = this.#ports;
+    const startedAt = clock.now();
+    try {
+      const { begun, pieces, node } = await beginReceiving(access, shardOf(repository), receivePatienceMs);
+      await this.#ports.room(repository, begun.memoryBytes, this);
+      const index = await engine.load(this.#whileWanted(pieces));
+      this.#swap(
+        { index, heads: begun.heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules: 0 },
+        "received",
+      );
+      metrics.count("code_indexes_received_total");
+      log("received an index", { repository: repository.name, from: node });
+      return true;
+    } catch (error) {
+      if (this.#ending.signal.aborted) throw error;
+      if (error instanceof EngineError && error.code === "OUT_OF_MEMORY") throw error;
+      // Nobody has it, or it did not arrive whole: there are other ways.
+      if (!(error instanceof RouterError) || error.code !== "NO_HOLDER")
+        log("an index was not received", { repository: repository.name, why: String(error) });
+      return false;
+    }
+  }
+
+  async *#whileWanted(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      if (this.#ending.signal.aborted) throw new GitError("CANCELLED", "no longer wanted");
+      yield piece;
+    }
+  }
+
+  async #restore(repository: Repository): Promise<boolean> {
+    const { snapshots, engine, clock, log } = this.#ports;
+    const found = await snapshots?.open(repository);
+    if (!found) return false;
+    const startedAt = clock.now();
+    try {
+      const index = await engine.load(this.#whileWanted(found.pieces()));
+      this.#swap(
+        { index, heads: found.heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules: 0 },
+        "restored",
+      );
+      return true;
+    } catch (error) {
+      if (this.#ending.signal.aborted) throw error;
+      log("an index was not restored from disk", { repository: repository.name, why: String(error) });
+      await snapshots?.remove(repository.id);
+      return false;
+    }
+  }
+
+  #build(
+    repository: Repository,
+    previous: Current | undefined,
+    progress?: (fraction: number) => void,
+  ): Promise<Built | undefined> {
+    const { builds, clock } = this.#ports;
+    return builds.run(() =>
+      build(
+        {
+          ...this.#ports,
+          now: () => clock.now(),
+          room: (bytes) => (previous ? Promise.resolve() : this.#ports.room(repository, bytes, this)),
+          span: this.#span,
+        },
+        { repository, previous, signal: this.#ending.signal, ...(progress ? { progress } : {}) },
+      ),
+    );
+  }
+
+  #swap(built: Built, how: Current["how"]): void {
+    const { clock, metrics, snapshots } = this.#ports;
+    const before = this.#current;
+    const { index, heads, buildMs } = built;
+    this.#current = { index, heads, buildMs, how, indexedAt: clock.wall() };
+    this.#problem = undefined;
+    this.#failures = 0;
+    // A search that has begun keeps the former index until it ends: no answer mixes two commits.
+    before?.index.release();
+    metrics.observe("index_time_ms", buildMs, { how });
+    if (how !== "restored") snapshots?.keep(this.id, this.#current);
+    this.#recordedAt = -Infinity;
+    void this.#record();
+  }
+
+  async #refresh(): Promise<void> {
+    while (this.#again && !this.#ending.signal.aborted) {
+      this.#again = false;
+      const startedAt = this.#ports.clock.now();
+      try {
+        const built = await this.#update(this.repository, this.#current);
+        if (built) {
+          this.#swap(built, this.#current ? "updated" : "built");
+          this.#ports.metrics.observe("code_reindex_ms", this.#ports.clock.now() - startedAt);
+        }
+        this.#problem = undefined;
+        this.#failures = 0;
+      } catch (error) {
+        if (this.#ending.signal.aborted) return;
+        this.#failed(error);
+      }
+    }
+    await this.#record();
+    this.#schedule(this.#pollMs());
+  }
+
+  /** Builds beside what is there; makes room and tries again when that does not fit. */
+  async #update(repository: Repository, previous: Current | undefined): Promise<Built | undefined> {
+    try {
+      return await this.#build(repository, previous);
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "OUT_OF_MEMORY") throw error;
+      await this.#ports.room(repository, 2 * this.memoryBytes, this);
+      return this.#build(repository, previous);
+    }
+  }
+
+  /** From nothing: what is there cannot be trusted, so it is not served meanwhile. */
+  async #rebuild(corrupt: Current): Promise<void> {
+    await this.#refreshing;
+    if (this.#current === corrupt) {
+      this.#current = undefined;
+      this.#problem = {
+        code: "CORRUPT_INDEX",
+        message: "memory no longer held what was built; it is being built again",
+      };
+      corrupt.index.release();
+    }
+    await this.refresh();
+  }
+
+  #failed(error: unknown): void {
+    this.#failures++;
+    const code = error instanceof GitError || error instanceof EngineError ? error.code : "INTERNAL";
+    const message = error instanceof Error ? error.message : String(error);
+    this.#problem = { code, message };
+    this.#ports.metrics.count("code_fetch_failures_total", { code });
+    this.#ports.log("a repository could not be brought up to date", { repository: this.id, code, message });
+  }
+
+  #pollMs(): number {
+    const { pollMs, random } = this.#ports;
+    const ms =
+      this.#failures === 0 ? pollMs : Math.min(pollMs, retryFirstMs * 2 ** Math.min(this.#failures, 10));
+    // Not all at once, though all may have begun at once.
+    return ms * (0.75 + 0.5 * random());
+  }
+
+  #schedule(afterMs: number): void {
+    this.#timer?.cancel();
+    if (!this.#epoch || this.#ending.signal.aborted) return;
+    this.#timer = this.#ports.clock.after(afterMs, () => {
+      const { verifyMs, clock } = this.#ports;
+      const due = verifyMs > 0 && clock.now() - this.#verifiedAt >= verifyMs;
+      void (due ? this.verify() : Promise.resolve(true)).then(() => this.refresh());
+    });
+  }
+
+  /** Tells the catalogue what is held, when it is another thing than was told, or traffic has gone on for a while. */
+  async #record(): Promise<void> {
+    const epoch = this.#epoch;
+    const { clock, node, record } = this.#ports;
+    const now = clock.now();
+    if (!epoch || now - this.#recordedAt < recordEveryMs) return;
+    this.#recordedAt = now;
+    const { index, heads = [], indexedAt = 0, buildMs = 0, how = "built" } = this.#current ?? {};
+    const stats = index?.stats;
+    await record(this.id, this.replica, epoch, {
+      v: 1,
+      node,
+      heads,
+      indexedAt,
+      buildMs,
+      how,
+      memoryBytes: stats?.memoryBytes ?? 0,
+      contentBytes: stats?.contentBytes ?? 0,
+      documents: stats?.documents ?? 0,
+      lines: stats?.lines ?? 0,
+      lastServedAt: this.traffic.lastServedAt,
+      ...(this.#problem ? { problem: this.#problem } : {}),
+    });
+  }
+}

@@ -1,0 +1,55 @@
+/** What a node measures of itself: how much of a processor it uses, and how long claims lately took. Calls `look` once in a while. */
+import type { Clock, DurationHistogram, Timer } from "@keelson/kernel";
+
+export class NodeFigures {
+  readonly #clock: Clock;
+  readonly #lookMs: number;
+  readonly #look: () => void;
+  #timer: Timer | undefined;
+  #stopped = false;
+  #cpu = { at: 0, micros: 0 };
+  #claims = { sumMs: 0, count: 0 };
+
+  constructor(options: { readonly clock: Clock; readonly lookMs: number; readonly look: () => void }) {
+    this.#clock = options.clock;
+    this.#lookMs = options.lookMs;
+    this.#look = options.look;
+    this.#cpu = { at: this.#clock.now(), micros: cpuMicros() };
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** Since it was last asked; 1 is one whole processor. */
+  cpu(): number {
+    const now = this.#clock.now();
+    const micros = cpuMicros();
+    const { at, micros: before } = this.#cpu;
+    this.#cpu = { at: now, micros };
+    return now > at ? (micros - before) / 1_000 / (now - at) : 0;
+  }
+
+  /** The mean since it was last asked; 0 when there were none. */
+  claimLatencyMs(histogram: DurationHistogram | undefined): number {
+    if (!histogram) return 0;
+    const { sumMs, count } = this.#claims;
+    this.#claims = { sumMs: histogram.sumMs, count: histogram.count };
+    return histogram.count > count ? (histogram.sumMs - sumMs) / (histogram.count - count) : 0;
+  }
+
+  #arm(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#clock.after(this.#lookMs, () => {
+      this.#look();
+      this.#arm();
+    });
+  }
+}
+
+function cpuMicros(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}

@@ -1,0 +1,74 @@
+/**
+ * What the catalogue says of a repository. The row is written by people and by eviction; the record of an index is written by the holder of a replica, guarded by its
+ * tenure. Who holds it, since when and until when is not repeated here: that is the tenure. No record ever holds a credential.
+ */
+import type { Head } from "./git/index.ts";
+import type { RepositoryFacts } from "./query/index.ts";
+
+/** `repo/<id>` in the catalogue. */
+export interface Repository extends RepositoryFacts {
+  readonly v: 1;
+  readonly url: string;
+  /** Patterns; the default branch when empty. */
+  readonly branches: readonly string[];
+  /** 0 to 65535: of two equal matches the one in the higher ranked repository comes first. */
+  readonly rank: number;
+  /** Never evicted, and auctioned before all that are not. */
+  readonly pinned: boolean;
+  /** `resting`: not in memory anywhere, because room was needed; nobody bids for it until it is wanted again. */
+  readonly state: "active" | "resting";
+  /** Why it is in this state, for people. */
+  readonly reason: string;
+  /** Wall clock of when somebody last asked for it to be in memory: added it, named it in a search, or pinned it. */
+  readonly wantedAt: number;
+  readonly addedAt: number;
+  /** The trace that it was added in, so that one trace goes from there to the first answer. */
+  readonly trace?: string;
+  /** What an auction of it closes at, where that is set for it alone. */
+  readonly maxBids?: number;
+}
+
+/** `indexed/<id>/<replica>`: what a holder has of it. */
+export interface IndexRecord {
+  readonly v: 1;
+  readonly node: string;
+  readonly heads: readonly Head[];
+  /** Wall clock. */
+  readonly indexedAt: number;
+  readonly buildMs: number;
+  readonly how: "built" | "updated" | "received" | "restored";
+  readonly memoryBytes: number;
+  readonly contentBytes: number;
+  readonly documents: number;
+  readonly lines: number;
+  readonly lastServedAt: number;
+  /** Why it is not as new as it should be. */
+  readonly problem?: { readonly code: string; readonly message: string };
+}
+
+/** `size/<id>`: what a build found it needs, before there is an index that could be measured. */
+export interface SizeRecord {
+  readonly v: 1;
+  readonly bytes: number;
+}
+
+/** `poke/<id>`: somebody says that there is something new; holders look at once. */
+export interface Poke {
+  readonly v: 1;
+  readonly n: number;
+}
+
+/** Repositories of one fleet. The list of all active ones stands in one view of at most 64 KiB. */
+export const repositoriesMax = 6_000;
+
+/** The shard that edits the catalogue. It has no repository. */
+export const CATALOGUE_SHARD = "catalogue";
+
+export function shardOf(repository: Pick<Repository, "id">): string {
+  return String(repository.id);
+}
+
+/** The commit that an answer names: the default branch's. */
+export function commitOf(heads: readonly Head[]): string {
+  return heads[0]?.commit ?? "";
+}

@@ -1,0 +1,44 @@
+/** A search as it travels from whoever asks to the holder of a repository, and what comes back. Plain data. */
+import type { FileMatch, SearchCounts } from "../engine/index.ts";
+import type { Head } from "../git/index.ts";
+import type { Query } from "../query/index.ts";
+
+export interface SearchRequest {
+  readonly query: Query;
+  readonly options: ShardSearchOptions;
+}
+
+export interface ShardSearchOptions {
+  /** The search stops there, and says so. */
+  readonly timeCapMs: number;
+  /** Stop looking after so many matches; undefined counts them all. */
+  readonly matchesMax?: number | undefined;
+  readonly filesShownMax?: number | undefined;
+  readonly matchesShownMax?: number | undefined;
+  readonly contextLines?: number | undefined;
+  /** Whole files in the answer. */
+  readonly whole?: boolean | undefined;
+}
+
+/** Why an answer may lack something. */
+export type ShardPartialReason = "time-cap" | "matches-max" | "cancelled" | "answer-bytes";
+
+/** One repository's answer: everything in it is of one set of commits. */
+export interface ShardAnswer {
+  readonly repository: AnsweringRepository;
+  readonly files: readonly FileMatch[];
+  readonly counts: SearchCounts;
+  readonly partial?: ShardPartialReason;
+  /** It could not be brought up to date: the commit is older than it should be. */
+  readonly stale?: string;
+}
+
+export interface AnsweringRepository {
+  readonly id: number;
+  readonly name: string;
+  readonly url: string;
+  readonly rank: number;
+  readonly heads: readonly Head[];
+  /** Wall clock. */
+  readonly indexedAt: number;
+}

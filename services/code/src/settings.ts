@@ -1,0 +1,103 @@
+/** The section `[code]` of a config file. Every key has a default; sizes may be written like 512MB. */
+import { z } from "zod";
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/i;
+
+const size = z
+  .union([z.int().min(0), z.string().regex(SIZE, "write a size like 512MB or 2GB")])
+  .transform((value) => {
+    if (typeof value === "number") return value;
+    const [, number = "0", unit = ""] = SIZE.exec(value) ?? [];
+    return Math.floor(Number(number) * UNITS[unit.toLowerCase()]!);
+  });
+
+const credential = z.object({
+  host: z.string().describe("github.com, or * for any"),
+  username: z.string().default("git"),
+  from: z.string().regex(/^(?:env|file|command):./, "write env:NAME, file:/path or command:program"),
+});
+
+export const codeSettings = z.object({
+  memory: size
+    .default(1 << 30)
+    .describe("what the process may take in all; indexes get what is left beside the process itself"),
+  processMemory: size.default(160 << 20).describe("what the process takes without any index"),
+  workers: z.int().min(1).max(64).default(2).describe("threads that search"),
+  replicas: z.int().min(1).max(9).default(1).describe("nodes that hold each repository"),
+  buildsMax: z.int().min(1).max(64).default(2).describe("indexes that are built at once"),
+  clonesMax: z.int().min(1).default(2_000).describe("clones that are kept on disk"),
+  mirror: z.string().optional().describe("a folder or address with <host>/<path>.git of many repositories"),
+  credentials: z.array(credential).default([]),
+  fileBytesMax: size.default(2 << 20).describe("larger files are listed by path alone"),
+  repositoryBytesMax: size.default(8 * 2 ** 30),
+  guess: size
+    .default(64 << 20)
+    .describe("what a repository is expected to take before anything is known of it"),
+  gitTimeoutMs: z.int().min(1).default(600_000),
+  pollMs: z.int().min(100).default(60_000).describe("how often each repository is looked at for new commits"),
+  reindexObjectiveMs: z
+    .int()
+    .min(1)
+    .default(300_000)
+    .describe("a new commit should be searchable within this; an alert says when it is not"),
+  verifyMs: z
+    .int()
+    .min(0)
+    .default(600_000)
+    .describe("how often each index is read against its checksums; 0 never"),
+  evict: z
+    .enum(["lru", "cost"])
+    .default("lru")
+    .describe("lru: not asked for longest goes first; cost: least asked for by size"),
+  evictIdleMs: z
+    .int()
+    .min(0)
+    .default(60_000)
+    .describe("nothing that was asked for in this time makes room for others"),
+  evictResidenceMs: z
+    .int()
+    .min(0)
+    .default(60_000)
+    .describe("nothing that came in this time makes room for others"),
+  snapshots: z
+    .object({ bytesMin: size.default(256 << 20) })
+    .optional()
+    .describe("keep indexes from this size on disk, for restarts"),
+  ctags: z.boolean().default(true).describe("find symbols with universal-ctags, when it is installed"),
+  searchTimeoutMs: z.int().min(1).max(600_000).default(10_000),
+  patienceMs: z
+    .int()
+    .min(0)
+    .default(500)
+    .describe("how long a search waits for a repository that nobody holds"),
+  scale: z
+    .object({
+      webhook: z.url().optional().describe("told when more or fewer nodes are wanted"),
+      unclaimedMax: z.int().min(0).default(0).describe("repositories that nobody holds"),
+      claimLatencyMsMax: z.int().min(1).default(120_000),
+      saturationMax: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(0.9)
+        .describe("share of the fleet's memory that is taken"),
+      saturationLow: z.number().min(0).max(1).default(0.4),
+      sustainMs: z
+        .int()
+        .min(0)
+        .default(300_000)
+        .describe("how long the fleet must be quiet before fewer nodes are wanted"),
+    })
+    .prefault({}),
+  auction: z
+    .object({
+      windowMs: z.int().min(1).default(60_000),
+      emptiesMax: z.int().min(1).default(5),
+      emptyPauseMs: z.int().min(1).default(1_000),
+      maxBids: z.int().min(1).optional(),
+    })
+    .prefault({}),
+});
+
+export type CodeSettings = z.output<typeof codeSettings>;

@@ -1,0 +1,124 @@
+/** A held replica of a repository, as requests reach it: search, print, list, and sending its index to a node that is getting ready. */
+import type { Shard, ShardRequest, ShardStats } from "@keelson/kernel";
+import { abortSignal } from "@keelson/runtime";
+import { CodeError } from "./code-error.ts";
+import { EngineError } from "./engine/index.ts";
+import type { Current, HeldRepository, RepositoryPorts } from "./held-repository.ts";
+import { searchShard } from "./search/shard-search.ts";
+import type { AnsweringRepository, SearchRequest, ShardAnswer } from "./search/search-request.ts";
+
+export interface PrintRequest {
+  readonly path: string;
+  /** The default branch when left out. */
+  readonly branch?: string | undefined;
+}
+
+export interface PrintAnswer {
+  readonly repository: AnsweringRepository;
+  readonly path: string;
+  readonly language: string;
+  readonly branches: readonly string[];
+  readonly content: Uint8Array;
+}
+
+/** A file larger than this does not fit into an answer. */
+const printBytesMax = 12 << 20;
+
+export class RepositoryShard implements Shard {
+  readonly #held: HeldRepository;
+  readonly #ports: RepositoryPorts;
+
+  constructor(held: HeldRepository, ports: RepositoryPorts) {
+    this.#held = held;
+    this.#ports = ports;
+  }
+
+  async handle(request: ShardRequest): Promise<unknown> {
+    switch (request.method) {
+      case "search":
+        return this.#search(request.body as SearchRequest, request);
+      case "print":
+        return this.#print(request.body as PrintRequest);
+      case "send": {
+        const { index, heads } = this.#current();
+        return this.#ports.transfers.begin(index, heads);
+      }
+      case "piece":
+        return this.#ports.transfers.next(String(request.body));
+      case "verify":
+        return this.#held.verify();
+      default:
+        throw new CodeError(
+          "BAD_REQUEST",
+          `a repository is asked for search, print, send, piece or verify, not ${request.method}`,
+        );
+    }
+  }
+
+  close(): Promise<void> {
+    this.#held.deactivate();
+    return Promise.resolve();
+  }
+
+  stats(): ShardStats {
+    return { sizeBytes: this.#held.memoryBytes, load: this.#held.traffic.rate(this.#ports.clock.wall()) };
+  }
+
+  async #search(search: SearchRequest, request: ShardRequest): Promise<ShardAnswer> {
+    const current = this.#current();
+    const { problem, repository } = this.#held;
+    try {
+      const answer = await searchShard(
+        current.index,
+        repository,
+        search,
+        this.#ports.matcher,
+        abortSignal(request.signal),
+      );
+      this.#held.served();
+      return {
+        repository: this.#about(current),
+        ...answer,
+        ...(problem ? { stale: problem.message } : {}),
+      };
+    } catch (error) {
+      if (error instanceof EngineError && error.code === "CORRUPT_INDEX") void this.#held.verify();
+      throw error;
+    }
+  }
+
+  #print({ path, branch }: PrintRequest): PrintAnswer {
+    const current = this.#current();
+    const { index } = current;
+    const found = index.find(path, branch ?? index.branches[0]);
+    if (!found)
+      throw new CodeError(
+        "FILE_UNKNOWN",
+        `${this.#held.repository.name} has no file ${JSON.stringify(path)} on ${branch ?? "its default branch"}`,
+      );
+    if (found.bytes > printBytesMax)
+      throw new CodeError(
+        "BAD_REQUEST",
+        `${path} has ${found.bytes} bytes, and ${printBytesMax} can be shown`,
+      );
+    this.#held.served();
+    return {
+      repository: this.#about(current),
+      path,
+      language: found.language,
+      branches: found.branches,
+      content: index.content(found.document),
+    };
+  }
+
+  #current(): Current {
+    const { current, problem } = this.#held;
+    if (current) return current;
+    throw new CodeError("REPOSITORY_UNAVAILABLE", problem?.message ?? "it is not built yet: try again");
+  }
+
+  #about({ heads, indexedAt }: Current): AnsweringRepository {
+    const { id, name, url, rank } = this.#held.repository;
+    return { id, name, url, rank, heads, indexedAt };
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Sends a built index from a node that holds it to one that is getting ready, so that a drain and a new replica build nothing. The receiver pulls pieces; the
+ * sender keeps the index alive meanwhile. Pieces carry the engine's checksums: what arrives damaged is not loaded.
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "@keelson/kernel";
+import type { FleetAccess } from "@keelson/runtime";
+import { CodeError } from "./code-error.ts";
+import type { CodeIndex } from "./engine/index.ts";
+import type { Head } from "./git/index.ts";
+
+export interface TransferBegun {
+  readonly transfer: string;
+  readonly heads: readonly Head[];
+  readonly contentBytes: number;
+  readonly memoryBytes: number;
+}
+
+export interface TransferPiece {
+  readonly pieces: readonly Uint8Array[];
+  /** Of the pieces, in order. */
+  readonly sha256: string;
+  readonly done: boolean;
+}
+
+/** Sent in one answer; a frame takes 16 MiB. */
+const pieceBytesMax = 4 << 20;
+const transfersMax = 8;
+const idleMs = 30_000;
+const pieceTimeoutMs = 30_000;
+
+/** The sending side. */
+export class Transfers {
+  readonly #clock: Clock;
+  readonly #open = new Map<
+    string,
+    { readonly pieces: AsyncIterator<Uint8Array>; usedAt: number; busy: boolean }
+  >();
+  #count = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  begin(index: CodeIndex, heads: readonly Head[]): TransferBegun {
+    this.#tidy();
+    if (this.#open.size >= transfersMax)
+      throw new CodeError("TRANSFER_ENDED", `${transfersMax} indexes are being sent already: try again`);
+    const transfer = String(++this.#count);
+    const pieces = index.serialize()[Symbol.asyncIterator]();
+    this.#open.set(transfer, { pieces, usedAt: this.#clock.now(), busy: false });
+    const { contentBytes, memoryBytes } = index.stats;
+    return { transfer, heads, contentBytes, memoryBytes };
+  }
+
+  async next(transfer: string): Promise<TransferPiece> {
+    const open = this.#open.get(transfer);
+    if (!open || open.busy)
+      throw new CodeError("TRANSFER_ENDED", "this index is no longer being sent: begin again");
+    open.busy = true;
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    let done = false;
+    const hash = createHash("sha256");
+    while (bytes < pieceBytesMax && !done) {
+      const next = await open.pieces.next();
+      if (next.done === true) done = true;
+      else {
+        // The engine's memory is shared, and may be used again before this has been sent.
+        const piece = Uint8Array.from(next.value);
+        hash.update(piece);
+        pieces.push(piece);
+        bytes += piece.length;
+      }
+    }
+    open.busy = false;
+    open.usedAt = this.#clock.now();
+    if (done) this.#open.delete(transfer);
+    return { pieces, sha256: hash.digest("hex"), done };
+  }
+
+  stop(): void {
+    for (const { pieces } of this.#open.values()) void pieces.return?.();
+    this.#open.clear();
+  }
+
+  #tidy(): void {
+    const now = this.#clock.now();
+    for (const [id, open] of this.#open)
+      if (!open.busy && now - open.usedAt > idleMs) {
+        this.#open.delete(id);
+        void open.pieces.return?.();
+      }
+  }
+}
+
+/** The receiving side: asks whoever holds any replica of the shard. Rejects with RouterError when nobody does. */
+export async function beginReceiving(
+  access: FleetAccess,
+  shard: string,
+  patienceMs: number,
+): Promise<{ begun: TransferBegun; pieces: AsyncIterable<Uint8Array>; node: string }> {
+  const first = await access.call({
+    service: "code",
+    shard,
+    method: "send",
+    mode: "read",
+    body: null,
+    timeoutMs: pieceTimeoutMs,
+    patienceMs,
+  });
+  const begun = first.body as TransferBegun;
+  const { replica } = first;
+  return { begun, node: first.node, pieces: pull(access, shard, replica, begun.transfer) };
+}
+
+async function* pull(
+  access: FleetAccess,
+  shard: string,
+  replica: number,
+  transfer: string,
+): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { body } = await access.call({
+      service: "code",
+      shard,
+      replica,
+      method: "piece",
+      // A piece that was asked for twice is not the same piece.
+      mode: "write",
+      body: transfer,
+      timeoutMs: pieceTimeoutMs,
+      patienceMs: 1_000,
+    });
+    const { pieces, sha256, done } = body as TransferPiece;
+    const hash = createHash("sha256");
+    for (const piece of pieces) hash.update(piece);
+    if (hash.digest("hex") !== sha256)
+      throw new CodeError("CORRUPT_INDEX", "a piece of an index arrived damaged: it is built here instead");
+    yield* pieces;
+    if (done) return;
+  }
+}
