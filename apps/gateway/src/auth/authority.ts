@@ -1,7 +1,7 @@
 /** Decides who asks and whether they may: from the Authorization header to a principal, or to a refusal that says what is missing. */
 import { refusal, type Clock, type Principal, type Scope, type Wanted } from "@keelson/runtime";
 import { Problem } from "../problem.ts";
-import { checkToken } from "./token.ts";
+import { TokenCheck } from "./token.ts";
 import type { TokenSource } from "./token-source.ts";
 
 /** Whoever reaches a gateway that asks for no tokens. */
@@ -11,23 +11,23 @@ const CHALLENGE = { "www-authenticate": 'Bearer realm="keelson"' } as const;
 const HEADER_CHARS_MAX = 256;
 
 export class Authority {
-  readonly #tokens: TokenSource | undefined;
+  /** Undefined when nobody needs a token. */
+  readonly #check: TokenCheck | undefined;
   readonly #clock: Clock;
 
   constructor(tokens: TokenSource | undefined, clock: Clock) {
-    this.#tokens = tokens;
+    this.#check = tokens && new TokenCheck((id) => tokens.find(id));
     this.#clock = clock;
   }
 
   /** Throws Problem UNAUTHORISED. Never says why a token is not taken: that would help to guess one. */
   identify(authorization: string | undefined): Principal {
-    if (!this.#tokens) return ANYONE;
+    if (!this.#check) return ANYONE;
     if (authorization === undefined)
       throw unauthorised("this needs a token: send authorization: Bearer <token>");
     const [, token] =
       (authorization.length <= HEADER_CHARS_MAX && /^bearer +(\S+)$/i.exec(authorization)) || [];
-    const principal =
-      token === undefined ? undefined : checkToken(token, (id) => this.#tokens?.find(id), this.#clock.wall());
+    const principal = token === undefined ? undefined : this.#check.principalOf(token, this.#clock.wall());
     if (!principal) throw unauthorised("this token is not taken: ask an operator for another");
     return principal;
   }

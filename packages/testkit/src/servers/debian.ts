@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export type ServerName = "etcd" | "redis" | "postgres" | "faketime" | "ceph" | "strace";
+export type ServerName = "etcd" | "redis" | "postgres" | "faketime" | "ceph" | "strace" | "nginx";
 
 interface Source {
   readonly packages: readonly string[];
@@ -27,6 +27,8 @@ const SOURCES: Readonly<Record<ServerName, Source>> = {
   },
   /** No server either, but what tests of durability watch system calls with. */
   strace: { packages: ["strace"], programs: ["strace"] },
+  /** The plain proxy that the gateway is measured beside. */
+  nginx: { packages: ["nginx-light"], programs: ["nginx"] },
 };
 
 export const SERVER_NAMES = Object.keys(SOURCES) as readonly ServerName[];
