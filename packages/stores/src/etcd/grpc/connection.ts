@@ -1,6 +1,6 @@
 /**
  * gRPC over one HTTP/2 connection: calls with deadlines, and streams. It never retries and never reconnects. A connection that stays silent past a
- * call's deadline is closed: whoever asks next makes a new one. It knows nothing of etcd.
+ * call's deadline is left: whoever asks next makes a new one, and other calls under way keep their chance of a reply. It knows nothing of etcd.
  */
 import type { Clock } from "@keelson/kernel";
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
@@ -28,6 +28,9 @@ export class GrpcConnection {
   readonly #name: string;
   readonly #closed: (reason: string) => void;
   #reason: string | undefined;
+  /** Calls that wait for their reply, and streams that have not ended. */
+  readonly #unary = new Set<ClientHttp2Stream>();
+  readonly #streams = new Set<ClientHttp2Stream>();
   /** Rises with everything the server says on any stream. */
   #heard = 0;
   #heardAt: number;
@@ -84,9 +87,20 @@ export class GrpcConnection {
   }
 
   close(reason: string): void {
+    this.#session.destroy();
+    this.#endAs(reason);
+  }
+
+  /** Takes nothing new and ends its streams; calls under way are waited for, each until its deadline. */
+  #leave(reason: string): void {
+    for (const stream of this.#streams) stream.close(constants.NGHTTP2_CANCEL);
+    if (this.#unary.size === 0) this.#session.destroy();
+    this.#endAs(reason);
+  }
+
+  #endAs(reason: string): void {
     if (this.#reason !== undefined) return;
     this.#reason = `${this.#name}: ${reason}`;
-    this.#session.destroy();
     this.#closed(this.#reason);
   }
 
@@ -96,6 +110,7 @@ export class GrpcConnection {
       const heard = this.#heard;
       let reply: Buffer | undefined;
       const stream = this.#open(
+        this.#unary,
         path,
         { ...metadata, "grpc-timeout": timeoutText(timeoutMs) },
         {
@@ -114,7 +129,7 @@ export class GrpcConnection {
         const silent = this.#heard === heard;
         reject(new GrpcError(GRPC.deadlineExceeded, `${this.#name}: no reply within ${timeoutMs} ms`, true));
         stream?.close(constants.NGHTTP2_CANCEL);
-        if (silent) this.close(`nothing heard within ${timeoutMs} ms`);
+        if (silent) this.#leave(`nothing heard within ${timeoutMs} ms`);
       });
       stream?.end(frame(message));
     });
@@ -122,7 +137,7 @@ export class GrpcConnection {
 
   /** A stream of messages both ways. It has no deadline: whoever waits for something on it sets one. */
   stream(path: string, metadata: Metadata, sink: StreamSink): GrpcStream {
-    const stream = this.#open(path, metadata, sink);
+    const stream = this.#open(this.#streams, path, metadata, sink);
     return {
       send: (message) => {
         if (stream?.writable === true) stream.write(frame(message));
@@ -142,7 +157,12 @@ export class GrpcConnection {
   }
 
   /** Undefined when the call could not begin; the sink has been, or will be, told. */
-  #open(path: string, metadata: Metadata, sink: StreamSink): ClientHttp2Stream | undefined {
+  #open(
+    among: Set<ClientHttp2Stream>,
+    path: string,
+    metadata: Metadata,
+    sink: StreamSink,
+  ): ClientHttp2Stream | undefined {
     let stream: ClientHttp2Stream;
     try {
       if (this.#reason !== undefined) throw notSent(this.#reason);
@@ -160,6 +180,11 @@ export class GrpcConnection {
       );
       return undefined;
     }
+    among.add(stream);
+    stream.once("close", () => {
+      among.delete(stream);
+      if (this.#reason !== undefined && this.#unary.size === 0) this.#session.destroy();
+    });
     followCall(stream, this.#name, {
       message: (message) => sink.message(message),
       heard: () => {
