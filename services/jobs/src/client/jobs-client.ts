@@ -1,0 +1,174 @@
+/**
+ * The job queue as a Node program meets it: enqueue, await results, run workers, follow events. One client serves a whole process. Calls that are made at the
+ * same time travel together; every call is safe to repeat, because jobs have ids before they are sent.
+ */
+import { randomUUID } from "node:crypto";
+import type { FleetAccess } from "@keelson/runtime";
+import {
+  isRefusal,
+  type Command,
+  type Enqueued,
+  type JobSpec,
+  type JobView,
+  type Refusal,
+} from "../engine/index.ts";
+import type { EventsOpen, JobEvent } from "../shard/protocol.ts";
+import { DEFAULT_TENANT } from "../shard/ranges.ts";
+import { JobWorker, type JobHandler, type WorkerOptions } from "../worker/worker.ts";
+import { Batcher } from "./batcher.ts";
+import { JobsError } from "./errors.ts";
+import { followEvents } from "./event-feed.ts";
+import { JobHandle } from "./job-handle.ts";
+import { ResultWatch } from "./result-watch.ts";
+import { ShardCalls } from "./shard-calls.ts";
+import { encodeValue } from "./values.ts";
+
+/** A job as a caller writes it. What is left out of JobSpec's fields has the queue's default. */
+export interface NewJob extends Omit<Partial<JobSpec>, "payload" | "group"> {
+  /** The task group whose workers run it. */
+  readonly group: string;
+  /** Any plain data. */
+  readonly payload?: unknown;
+}
+
+export interface JobsClientOptions {
+  readonly access: FleetAccess;
+  /** For each call; 10 s when left out. */
+  readonly timeoutMs?: number;
+  /** Whose jobs these are when a job does not say. */
+  readonly tenant?: string;
+  /** Lets go of what `access` rests on. */
+  readonly close?: () => Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+/** What a job takes on the wire besides its payload, roughly. */
+const JOB_OVERHEAD_BYTES = 200;
+
+export class JobsClient {
+  readonly calls: ShardCalls;
+  readonly #options: JobsClientOptions;
+  readonly #timeoutMs: number;
+  readonly #closing = new AbortController();
+  readonly #results: ResultWatch;
+  readonly #enqueuers = new Map<string, Batcher<JobSpec, Enqueued | Refusal>>();
+  readonly #workers = new Set<JobWorker>();
+
+  constructor(options: JobsClientOptions) {
+    this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    this.calls = new ShardCalls(options.access);
+    this.#results = new ResultWatch(this.calls, this.#closing.signal);
+  }
+
+  /** Resolves once the job is durable. Rejects with JobsError: CONFLICT when the id exists with other content, INVALID when the job is malformed. */
+  async enqueue<Result = unknown>(job: NewJob): Promise<JobHandle<Result>> {
+    return this.#handle<Result>(job, await this.#enqueue(this.#spec(job)));
+  }
+
+  /** All at once; the answer has a job or an error for each, in order. */
+  enqueueBatch(jobs: readonly NewJob[]): Promise<readonly (JobHandle | JobsError)[]> {
+    return Promise.all(
+      jobs.map((job) =>
+        this.enqueue(job).catch((error: unknown) => {
+          if (error instanceof JobsError) return error;
+          throw error;
+        }),
+      ),
+    );
+  }
+
+  /** A job that somebody else enqueued. Nothing is asked until something is. */
+  job<Result = unknown>(id: string, tenant = this.#tenant()): JobHandle<Result> {
+    return new JobHandle<Result>({ tenant, id }, undefined, this.#results);
+  }
+
+  get(id: string, tenant = this.#tenant()): Promise<JobView | undefined> {
+    return this.#call(tenant, "read", "get", { tenant, id }) as Promise<JobView | undefined>;
+  }
+
+  /** Reaches a worker that runs it. */
+  cancel(id: string, tenant = this.#tenant()): Promise<void> {
+    return this.#change(tenant, { kind: "cancel", tenant, id });
+  }
+
+  restart(id: string, tenant = this.#tenant()): Promise<void> {
+    return this.#change(tenant, { kind: "restart", tenant, id });
+  }
+
+  expedite(id: string, tenant = this.#tenant()): Promise<void> {
+    return this.#change(tenant, { kind: "expedite", tenant, id });
+  }
+
+  delete(id: string, tenant = this.#tenant()): Promise<void> {
+    return this.#change(tenant, { kind: "delete", tenant, id });
+  }
+
+  /** Runs jobs of a group, from now until it is stopped. */
+  worker<Payload = unknown, Result = unknown>(
+    group: string,
+    handler: JobHandler<Payload, Result>,
+    options: WorkerOptions = {},
+  ): JobWorker {
+    const worker = new JobWorker(this.calls, group, handler as JobHandler, options);
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  /** Status changes and progress, from all shards, as they happen. Ends when the loop is left or the client is closed. */
+  events(filter: EventsOpen = {}): AsyncIterable<JobEvent> {
+    return followEvents(this.calls, filter, this.#closing.signal);
+  }
+
+  /** Stops workers, letting what runs finish for a while, and lets go of connections. */
+  async close(options: { readonly graceMs?: number } = {}): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.stop(options)));
+    this.#closing.abort();
+    await this.#options.close?.();
+  }
+
+  #spec({ payload, ...job }: NewJob): JobSpec {
+    return {
+      ...job,
+      id: job.id ?? randomUUID(),
+      tenant: job.tenant ?? this.#tenant(),
+      payload: encodeValue(payload),
+    };
+  }
+
+  #enqueue(spec: JobSpec): Promise<Enqueued | Refusal> {
+    const shard = this.calls.map.of(spec.tenant) ?? "";
+    let batcher = this.#enqueuers.get(shard);
+    if (batcher === undefined) {
+      batcher = new Batcher((jobs) => this.#send(jobs), { inflightMax: 4 });
+      this.#enqueuers.set(shard, batcher);
+    }
+    return batcher.add(spec, spec.payload.length + JOB_OVERHEAD_BYTES);
+  }
+
+  /** All of one shard when they were added; a split may have parted them since, which the shard says. */
+  async #send(jobs: readonly JobSpec[]): Promise<readonly (Enqueued | Refusal)[]> {
+    const body = { kind: "enqueue", jobs };
+    const answers = await this.#call(jobs[0]!.tenant, "write", "execute", body);
+    return answers as readonly (Enqueued | Refusal)[];
+  }
+
+  async #change(tenant: string, command: Command): Promise<void> {
+    const answer = await this.#call(tenant, "write", "execute", command);
+    if (isRefusal(answer)) throw new JobsError(answer.refused, answer.message);
+  }
+
+  #call(tenant: string, mode: "read" | "write", method: string, body: unknown): Promise<unknown> {
+    return this.calls.byTenant(tenant, mode, method, body, { timeoutMs: this.#timeoutMs });
+  }
+
+  #handle<Result>(job: NewJob, answer: Enqueued | Refusal): JobHandle<Result> {
+    if (isRefusal(answer)) throw new JobsError(answer.refused, answer.message);
+    const name = { tenant: job.tenant ?? this.#tenant(), id: answer.id };
+    return new JobHandle<Result>(name, answer.outcome, this.#results);
+  }
+
+  #tenant(): string {
+    return this.#options.tenant ?? DEFAULT_TENANT;
+  }
+}

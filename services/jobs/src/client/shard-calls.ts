@@ -1,0 +1,115 @@
+/**
+ * Calls to the shards of the job queue, wherever they are held: by tenant, by shard, or to all. It adds to the fleet's router what jobs need: the map of tenants
+ * to shards, and patience while a shard is split or a map is not known yet. Used by clients outside the fleet and by gateways alike.
+ */
+import { RouterError, type FleetAccess } from "@keelson/runtime";
+import { ShardMap } from "../shard/ranges.ts";
+import { JobsError } from "./errors.ts";
+
+export const SERVICE = "jobs";
+
+export interface CallTerms {
+  readonly timeoutMs: number;
+  /** Writes that may be carried out twice: all that name what they change. */
+  readonly idempotent?: boolean;
+  readonly trace?: string | undefined;
+}
+
+/** Codes after which the same call may do better a moment later, on another shard perhaps. */
+const PASSING = new Set(["NOT_IN_RANGE", "SPLITTING", "NO_HOLDER", "NO_SHARD"]);
+const PAUSE_FIRST_MS = 20;
+const PAUSE_MAX_MS = 500;
+
+export class ShardCalls {
+  readonly access: FleetAccess;
+  #ids: readonly string[] = [];
+  #map = new ShardMap([]);
+
+  constructor(access: FleetAccess) {
+    this.access = access;
+  }
+
+  /** As the newest view that is known says. */
+  get map(): ShardMap {
+    const { ids } = this.access.shards(SERVICE);
+    if (ids !== this.#ids) {
+      this.#ids = ids;
+      this.#map = new ShardMap(ids);
+    }
+    return this.#map;
+  }
+
+  shardOf(tenant: string): string {
+    const shard = this.map.of(tenant);
+    if (shard === undefined)
+      throw new JobsError("NO_SHARD", "no shard of the job queue is known yet: start a node that offers it");
+    return shard;
+  }
+
+  /** To the shard of a tenant, found anew when it was split meanwhile. */
+  async byTenant(
+    tenant: string,
+    mode: "read" | "write",
+    method: string,
+    body: unknown,
+    terms: CallTerms,
+  ): Promise<unknown> {
+    const deadline = performance.now() + terms.timeoutMs;
+    for (let pauseMs = PAUSE_FIRST_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
+      const leftMs = deadline - performance.now();
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- the next try comes after this one.
+        return await this.byShard(this.shardOf(tenant), mode, method, body, {
+          ...terms,
+          timeoutMs: Math.max(1, leftMs),
+        });
+      } catch (error) {
+        if (!isPassing(error) || leftMs <= pauseMs) throw error;
+      }
+      // oxlint-disable-next-line no-await-in-loop -- as above.
+      await pause(pauseMs);
+    }
+  }
+
+  async byShard(
+    shard: string,
+    mode: "read" | "write",
+    method: string,
+    body: unknown,
+    terms: CallTerms,
+  ): Promise<unknown> {
+    const { timeoutMs, idempotent = true, trace } = terms;
+    const request = { service: SERVICE, shard, method, mode, body, timeoutMs, idempotent };
+    const answer = await this.access.call({ ...request, ...(trace === undefined ? {} : { trace }) });
+    return answer.body;
+  }
+
+  stream(shard: string, method: string, body: unknown, signal: AbortSignal): AsyncIterable<unknown> {
+    return this.access.stream({
+      service: SERVICE,
+      shard,
+      method,
+      mode: "read",
+      body,
+      openTimeoutMs: 10_000,
+      signal,
+    });
+  }
+}
+
+export function isPassing(error: unknown): boolean {
+  return (error instanceof RouterError || error instanceof JobsError) && PASSING.has(error.code);
+}
+
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    if (signal?.aborted === true) done();
+    else signal?.addEventListener("abort", done, { once: true });
+  });
+}

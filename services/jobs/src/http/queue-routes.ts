@@ -1,0 +1,279 @@
+/** Routes about queues and not one job: schedules, groups, tenants, events, shards, rate limits. */
+import { route, type Part } from "@keelson/runtime";
+import { z } from "zod";
+import { followEvents } from "../client/event-feed.ts";
+import { ShardCalls } from "../client/shard-calls.ts";
+import { encodeValue } from "../client/values.ts";
+import { isRefusal, type EngineStats, type GroupView, type LimitView } from "../engine/index.ts";
+import { checkRates } from "../gubernator/fleet-limiter.ts";
+import { hex } from "../shard/ranges.ts";
+import { ShardFailure } from "../shard/shard-failure.ts";
+import { ask, command } from "./job-routes.ts";
+import { GroupParams, NewSchedule, Nothing, ScheduleParams, TenantParams } from "./schemas.ts";
+import { mergeGroups, mergeStats } from "./merge.ts";
+
+const tenantOf = ({ params }: { readonly params: { readonly tenant: string } }): string => params.tenant;
+
+const Counts = z.object({
+  scheduled: z.number(),
+  running: z.number(),
+  succeeded: z.number(),
+  failed: z.number(),
+  cancelled: z.number(),
+});
+const Stats = z.object({
+  jobs: Counts,
+  tenants: z.number(),
+  leases: z.number(),
+  schedules: z.number(),
+  shards: z.array(z.object({ shard: z.string(), jobs: Counts, leases: z.number() })),
+});
+const GroupShown = z.object({
+  group: z.string(),
+  paused: z.boolean(),
+  ready: z.number(),
+  running: z.number(),
+  tenants: z.array(
+    z.object({ tenant: z.string(), ready: z.number(), running: z.number(), weight: z.number() }),
+  ),
+});
+const Rate = z.object({
+  name: z.string(),
+  unique_key: z.string(),
+  hits: z.coerce.number().default(0),
+  limit: z.coerce.number().default(0),
+  duration: z.coerce.number().default(0),
+  algorithm: z.union([z.number(), z.enum(["TOKEN_BUCKET", "LEAKY_BUCKET"])]).default(0),
+  behavior: z.coerce.number().default(0),
+  burst: z.coerce.number().default(0),
+  created_at: z.coerce.number().optional(),
+});
+
+/** A group lies on all shards. */
+function pausing(paused: boolean) {
+  return route({
+    verb: "POST",
+    path: `/groups/{group}/${paused ? "pause" : "resume"}`,
+    summary: paused ? "Start no more jobs of a group" : "Start jobs of a group again",
+    params: GroupParams,
+    answer: Nothing,
+    scope: "write",
+    mode: "write",
+    idempotent: true,
+    to: {
+      kind: "many",
+      whole: true,
+      ask: ({ params }) => ({ method: "execute", body: { kind: "setGroup", group: params.group, paused } }),
+      merge(parts) {
+        for (const { body } of parts) if (isRefusal(body)) throw new ShardFailure(body.refused, body.message);
+        return {};
+      },
+    },
+  });
+}
+
+export const queueRoutes = {
+  putSchedule: route({
+    verb: "PUT",
+    path: "/tenants/{tenant}/schedules/{id}",
+    summary: "Make or change a schedule",
+    params: ScheduleParams,
+    body: NewSchedule,
+    answer: z.object({ nextAtMs: z.number().optional() }),
+    scope: "write",
+    mode: "write",
+    idempotent: true,
+    tenant: tenantOf,
+    to: {
+      kind: "custom",
+      async handle({ params, body }, call) {
+        const { payload, ...job } = body.job;
+        const schedule = { ...body, ...params, job: { ...job, payload: encodeValue(payload) } };
+        return (await command(call, params.tenant, { kind: "putSchedule", schedule })) as {
+          nextAtMs?: number;
+        };
+      },
+    },
+  }),
+  deleteSchedule: route({
+    verb: "DELETE",
+    path: "/tenants/{tenant}/schedules/{id}",
+    summary: "End a schedule",
+    params: ScheduleParams,
+    answer: Nothing,
+    scope: "write",
+    mode: "write",
+    tenant: tenantOf,
+    to: {
+      kind: "custom",
+      async handle({ params }, call) {
+        await command(call, params.tenant, { kind: "deleteSchedule", ...params });
+        return {};
+      },
+    },
+  }),
+  tenant: route({
+    verb: "GET",
+    path: "/tenants/{tenant}",
+    summary: "A tenant: its shard, its jobs by status, its limits with who waits",
+    params: TenantParams,
+    answer: z.object({
+      tenant: z.string(),
+      shard: z.string(),
+      jobs: Counts.optional(),
+      limits: z.array(z.unknown()),
+    }),
+    scope: "read",
+    mode: "read",
+    tenant: tenantOf,
+    to: {
+      kind: "custom",
+      async handle({ params }, call) {
+        const shard = new ShardCalls(call.access).shardOf(params.tenant);
+        const shown = await ask(call, params.tenant, "read", "tenant", params);
+        return { ...params, shard, ...(shown as { jobs?: EngineStats["jobs"]; limits: LimitView[] }) };
+      },
+    },
+  }),
+  setTenant: route({
+    verb: "PATCH",
+    path: "/tenants/{tenant}",
+    summary: "Pause or resume a tenant, or change its share",
+    params: TenantParams,
+    body: z.object({ paused: z.boolean().optional(), weight: z.number().min(0.001).max(1_000).optional() }),
+    answer: Nothing,
+    scope: "write",
+    mode: "write",
+    idempotent: true,
+    tenant: tenantOf,
+    to: {
+      kind: "custom",
+      async handle({ params, body }, call) {
+        await command(call, params.tenant, { kind: "setTenant", ...params, ...body });
+        return {};
+      },
+    },
+  }),
+  groups: route({
+    verb: "GET",
+    path: "/groups",
+    summary: "Task groups: what is ready and what runs, by tenant",
+    answer: z.object({ groups: z.array(GroupShown) }),
+    scope: "read",
+    mode: "read",
+    to: {
+      kind: "many",
+      ask: () => ({ method: "groups", body: {} }),
+      merge: (parts) => ({ groups: mergeGroups(parts.map(({ body }) => body as readonly GroupView[])) }),
+    },
+  }),
+  pauseGroup: pausing(true),
+  resumeGroup: pausing(false),
+  stats: route({
+    verb: "GET",
+    path: "/stats",
+    summary: "How many jobs there are, in all and by shard",
+    answer: Stats,
+    scope: "read",
+    mode: "read",
+    to: {
+      kind: "many",
+      ask: () => ({ method: "stats", body: {} }),
+      merge: (parts: readonly Part[]) =>
+        mergeStats(parts.map(({ shard, body }) => ({ shard, stats: body as EngineStats }))),
+    },
+  }),
+  events: route({
+    verb: "GET",
+    path: "/events",
+    summary: "What happens to jobs, from now on",
+    query: z.object({ tenant: z.string().optional(), group: z.string().optional() }),
+    answer: z.unknown(),
+    scope: "read",
+    mode: "read",
+    to: {
+      kind: "custom",
+      handle: ({ query }, call) => followEvents(new ShardCalls(call.access), query, call.signal),
+    },
+  }),
+  shards: route({
+    verb: "GET",
+    path: "/shards",
+    summary: "The shards and the tenants' hashes that they hold",
+    answer: z.object({
+      shards: z.array(z.object({ shard: z.string(), first: z.string(), last: z.string() })),
+    }),
+    scope: "read",
+    mode: "read",
+    to: {
+      kind: "custom",
+      handle: (_, call) => {
+        const { ranges } = new ShardCalls(call.access).map;
+        return Promise.resolve({
+          shards: ranges.map(({ id, first, last }) => ({ shard: id, first: hex(first), last: hex(last) })),
+        });
+      },
+    },
+  }),
+  dump: route({
+    verb: "GET",
+    path: "/shards/{shard}/dump",
+    summary: "Everything that a shard holds, as the keys of the design it follows",
+    params: z.object({ shard: z.string() }),
+    query: z.object({ prefix: z.string().default("") }),
+    answer: z.object({ key: z.string(), value: z.unknown() }),
+    scope: "admin",
+    mode: "read",
+    to: {
+      kind: "custom",
+      async *handle({ params, query }, call) {
+        const calls = new ShardCalls(call.access);
+        for await (const lines of calls.stream(params.shard, "dump", query, call.signal))
+          yield* lines as readonly { key: string; value: unknown }[];
+      },
+    },
+  }),
+  rateLimits: route({
+    verb: "POST",
+    path: "/rate-limits",
+    alsoAt: ["/v1/GetRateLimits"],
+    summary: "Gubernator's GetRateLimits in JSON",
+    body: z.object({ requests: z.array(Rate).max(1_000) }),
+    answer: z.object({
+      responses: z.array(
+        z.object({
+          status: z.enum(["UNDER_LIMIT", "OVER_LIMIT"]),
+          limit: z.string(),
+          remaining: z.string(),
+          reset_time: z.string(),
+          error: z.string(),
+        }),
+      ),
+    }),
+    scope: "write",
+    mode: "write",
+    to: {
+      kind: "custom",
+      async handle({ body }, { access, timeoutMs }) {
+        const requests = body.requests.map(({ unique_key, behavior, algorithm, created_at, ...rest }) => ({
+          ...rest,
+          uniqueKey: unique_key,
+          behaviour: behavior,
+          algorithm: algorithm === "TOKEN_BUCKET" ? 0 : algorithm === "LEAKY_BUCKET" ? 1 : algorithm,
+          createdAtMs: created_at,
+        }));
+        const answers = await checkRates(new ShardCalls(access), requests, timeoutMs);
+        return {
+          // 64-bit numbers are texts in protobuf's JSON.
+          responses: answers.map(({ status, limit, remaining, resetAtMs, error }) => ({
+            status: status === 1 ? ("OVER_LIMIT" as const) : ("UNDER_LIMIT" as const),
+            limit: String(limit),
+            remaining: String(remaining),
+            reset_time: String(resetAtMs),
+            error,
+          })),
+        };
+      },
+    },
+  }),
+};

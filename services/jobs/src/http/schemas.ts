@@ -1,0 +1,188 @@
+/** The shapes of the HTTP API: jobs in JSON. A payload or result is any JSON; inside it is msgpack, as all other clients write it. */
+import { z } from "zod";
+import { JOB_LIMITS, type JobSpec, type JobView, type AttemptOutcome } from "../engine/index.ts";
+import { decodeValue, encodeValue } from "../client/values.ts";
+
+const text = (max: number) => z.string().min(1).max(max);
+const ms = z.int().min(0);
+
+export const Tenant = text(JOB_LIMITS.tenantCharsMax).describe("whose jobs; - when there is only one");
+export const Group = text(JOB_LIMITS.groupCharsMax).describe("the task group, whose workers run the job");
+const Id = text(JOB_LIMITS.idCharsMax);
+const Metadata = z.record(z.string(), z.string());
+
+export const TenantParams = z.object({ tenant: Tenant });
+export const JobParams = z.object({ tenant: Tenant, id: Id });
+export const ScheduleParams = z.object({ tenant: Tenant, id: text(JOB_LIMITS.scheduleIdCharsMax) });
+export const GroupParams = z.object({ group: Group });
+
+const Limit = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("concurrency"), key: z.string(), max: z.int().min(1) }),
+  z.object({
+    kind: z.literal("floating"),
+    key: z.string(),
+    defaultMax: z.int().min(0),
+    refreshMs: ms,
+    metadata: Metadata.default({}),
+  }),
+  z.object({
+    kind: z.literal("rate"),
+    name: z.string(),
+    uniqueKey: z.string(),
+    limit: z.int(),
+    durationMs: z.int(),
+    hits: z.int().default(1),
+    algorithm: z.int().min(0).max(1).default(0).describe("0 token bucket, 1 leaky bucket"),
+    behavior: z.int().default(0).describe("Gubernator's flags, added"),
+    burst: z.int().default(0),
+    backoff: z
+      .object({ initialMs: ms, maxMs: ms, factor: z.number() })
+      .default({ initialMs: 100, maxMs: 10_000, factor: 2 }),
+  }),
+]);
+
+const Retry = z.object({
+  retries: z.int().min(0),
+  initialMs: ms.default(1_000),
+  maxMs: ms.default(60_000),
+  factor: z.number().default(2),
+  jitter: z.boolean().default(true),
+});
+
+const Dedupe = z.discriminatedUnion("mode", [
+  z.object({ mode: z.literal("unique"), key: z.string() }),
+  z.object({ mode: z.literal("debounce"), key: z.string(), waitMs: ms, maxWaitMs: ms }),
+  z.object({ mode: z.literal("throttle"), key: z.string(), windowMs: ms }),
+]);
+
+const Content = z.object({
+  group: Group,
+  payload: z.unknown().describe("anything"),
+  priority: z.int().min(0).max(99).optional().describe("0 runs first; 50 when left out"),
+  retry: Retry.optional(),
+  limits: z.array(Limit).max(JOB_LIMITS.limitsPerJobMax).optional(),
+  metadata: Metadata.optional(),
+  timeoutMs: ms.optional(),
+  retentionMs: ms.optional(),
+  onDependencyFailure: z.enum(["fail", "run"]).optional(),
+  dedupe: Dedupe.optional(),
+});
+
+export const NewJob = Content.extend({
+  id: Id.optional().describe("the same id with the same content is the same job"),
+  startAtMs: ms.optional().describe("milliseconds since 1970"),
+  after: z.array(Id).max(JOB_LIMITS.dependenciesMax).optional().describe("ids of jobs to wait for"),
+});
+
+export const NewSchedule = z.object({
+  cron: z.string().max(256),
+  timeZone: z.string().max(64).default("UTC"),
+  missed: z.enum(["skip", "once", "all"]).default("once"),
+  job: Content,
+});
+
+export const Enqueued = z.object({ id: z.string(), outcome: z.enum(["created", "same", "joined"]) });
+export const BatchItem = z.union([Enqueued, z.object({ error: z.string(), message: z.string() })]);
+export const Nothing = z.object({});
+const Status = z.enum(["scheduled", "running", "succeeded", "failed", "cancelled"]);
+export const StatusQuery = Status.optional();
+
+const Attempt = z.object({
+  number: z.int(),
+  relativeNumber: z.int(),
+  startedAtMs: z.number(),
+  finishedAtMs: z.number().optional(),
+  worker: z.string(),
+  outcome: z.string().optional(),
+  result: z.unknown().optional(),
+  code: z.string().optional(),
+  data: z.unknown().optional(),
+});
+
+export const Job = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  group: z.string(),
+  status: Status,
+  statusAtMs: z.number(),
+  enqueuedAtMs: z.number(),
+  startAtMs: z.number(),
+  waitsFor: z.string().optional(),
+  priority: z.number(),
+  payload: z.unknown(),
+  metadata: Metadata,
+  attempts: z.array(Attempt),
+  lostLeases: z.int(),
+  cancelledAtMs: z.number().optional(),
+  expiresAtMs: z.number().optional(),
+  progress: z.unknown().optional(),
+});
+
+export const Result = z.object({
+  status: Status,
+  result: z.unknown().optional(),
+  code: z.string().optional(),
+  data: z.unknown().optional(),
+});
+
+export function specOf(tenant: string, id: string, { payload, ...job }: z.output<typeof NewJob>): JobSpec {
+  return { ...job, tenant, id, payload: encodeValue(payload) };
+}
+
+export function jobOf(view: JobView & { readonly progress?: unknown }): z.input<typeof Job> {
+  const {
+    spec,
+    status,
+    statusAtMs,
+    enqueuedAtMs,
+    startAtMs,
+    waitsFor,
+    lostLeases,
+    cancelledAtMs,
+    expiresAtMs,
+  } = view;
+  return {
+    id: spec.id,
+    tenant: spec.tenant,
+    group: spec.group,
+    status,
+    statusAtMs,
+    enqueuedAtMs,
+    startAtMs,
+    waitsFor,
+    priority: spec.priority ?? 50,
+    payload: jsonOf(spec.payload),
+    metadata: { ...spec.metadata },
+    attempts: view.attempts.map(({ outcome, ...attempt }) => ({
+      ...attempt,
+      outcome: outcome?.kind,
+      ...(outcome === undefined ? {} : outcomeOf(outcome)),
+    })),
+    lostLeases,
+    cancelledAtMs,
+    expiresAtMs,
+    ...(view.progress === undefined ? {} : { progress: view.progress }),
+  };
+}
+
+export function outcomeOf(outcome: AttemptOutcome): { result?: unknown; code?: string; data?: unknown } {
+  if (outcome.kind === "succeeded") return { result: jsonOf(outcome.result) };
+  if (outcome.kind === "failed") return { code: outcome.code, data: jsonOf(outcome.data) };
+  return {};
+}
+
+/** Values that JSON has none for are shown in a way that it has. */
+function jsonOf(bytes: Uint8Array): unknown {
+  return plain(decodeValue(bytes));
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Uint8Array) return { base64: Buffer.from(value).toString("base64") };
+  if (value instanceof Map)
+    return Object.fromEntries(Array.from(value, ([key, each]) => [String(key), plain(each)]));
+  if (value instanceof Set) return Array.from(value, plain);
+  if (value instanceof Date || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(plain);
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
+}

@@ -1,0 +1,113 @@
+/** The job queue as a plug-in: its configuration, its service, its APIs, its commands and its metrics. */
+import { definePlugin } from "@keelson/runtime";
+import { z } from "zod";
+import { gubernatorService } from "./gubernator/grpc.ts";
+import { jobRoutes } from "./http/job-routes.ts";
+import { queueRoutes } from "./http/queue-routes.ts";
+import { jobsMetrics } from "./metrics.ts";
+import { jobsService } from "./service.ts";
+import { siloService } from "./silo/service.ts";
+import { jobsVerbs } from "./verbs.ts";
+
+export const jobsPlugin = definePlugin({
+  name: "jobs",
+  about: "a durable multi-tenant job queue",
+  config: z.object({
+    shards: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(8)
+      .describe("how many shards it begins with; the same on all nodes, for ever"),
+    pages: z
+      .string()
+      .default("")
+      .describe("where pages lie, when not beside the fleet's objects: a folder or s3://bucket/prefix"),
+    leaseMs: z
+      .int()
+      .min(100)
+      .max(86_400_000)
+      .default(10_000)
+      .describe("how long a task may go without a heartbeat"),
+    lostLeasesMax: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(3)
+      .describe("leases of an attempt that may be lost before it counts as failed"),
+    retentionMs: z
+      .int()
+      .min(0)
+      .default(7 * 86_400_000)
+      .describe("how long jobs that have ended can be looked up"),
+  }),
+  needs: ["objects"],
+  service: jobsService,
+  http: { ...jobRoutes, ...queueRoutes },
+  grpc: [siloService, gubernatorService],
+  verbs: jobsVerbs,
+  metrics: jobsMetrics,
+  alerts: [
+    {
+      name: "JobsCheckpointsFail",
+      expr: "increase(jobs_checkpoint_failures[10m]) > 0",
+      for: "10m",
+      severity: "ticket",
+      summary: "Checkpoints of the job queue fail: the journal grows and opening a shard takes longer.",
+    },
+  ],
+  console: [
+    {
+      id: "queues",
+      title: "Queues",
+      about: "task groups, what waits and what runs",
+      reads: ["groups", "stats", "events"],
+    },
+    {
+      id: "tenants",
+      title: "Tenant",
+      about: "a tenant's jobs, limits and who waits for them",
+      reads: ["tenant", "list"],
+      actions: [{ route: "setTenant", title: "Pause", confirm: "Start no more jobs of this tenant?" }],
+    },
+    {
+      id: "job",
+      title: "Job",
+      about: "one job with its attempts",
+      reads: ["get"],
+      actions: [
+        { route: "cancel", title: "Cancel", confirm: "Cancel this job?" },
+        { route: "restart", title: "Restart", confirm: "Run this job again?" },
+      ],
+    },
+  ],
+  errors: {
+    INVALID: {
+      status: 400,
+      about: "something in the request is malformed or above a limit; the text says what",
+    },
+    CONFLICT: { status: 409, about: "the id exists with other content" },
+    JOB_NOT_FOUND: { status: 404, about: "there is no such job of this tenant, or not any more" },
+    SCHEDULE_NOT_FOUND: { status: 404, about: "there is no such schedule of this tenant" },
+    LEASE_NOT_FOUND: {
+      status: 404,
+      about: "the task is not leased any more: it was completed, lost, timed out or deleted",
+    },
+    LEASE_OWNER_MISMATCH: { status: 409, about: "another worker has the task" },
+    WRONG_STATE: { status: 409, about: "the job's state does not allow it" },
+    DEPENDENCY_NOT_FOUND: { status: 404, about: "a job to wait for is not there" },
+    NOT_IN_RANGE: {
+      status: 503,
+      about: "the tenant belongs to another shard: the shard was split; ask again",
+    },
+    NO_SHARD: { status: 503, about: "no shard of the job queue is known yet" },
+    JOBS_UNKNOWN: {
+      status: 503,
+      about:
+        "the shard stopped while it worked; what was asked may have been done: ask again with the same id",
+    },
+    JOBS_CLOSED: { status: 503, about: "the shard was closed before it took the request; nothing changed" },
+    JOBS_OVERLOADED: { status: 429, about: "too many requests wait for the journal; nothing changed" },
+    NO_METHOD: { status: 400, about: "a shard of the job queue has no such method" },
+  },
+});

@@ -1,0 +1,117 @@
+/** The job queue as one node runs it: shards on a ring, opened on the node's journal and on pages of their own. */
+import type { Epoch } from "@keelson/kernel";
+import { defineService, ring, type NodeContext, type NodeService } from "@keelson/runtime";
+import { cronAlgorithm } from "./cron/cron-algorithm.ts";
+import type { Effect } from "./engine/index.ts";
+import { rateAlgorithm } from "./gubernator/rate-algorithm.ts";
+import { SERVICE } from "./client/shard-calls.ts";
+import { Journals } from "./shard/journals.ts";
+import { JobsShard } from "./shard/jobs-shard.ts";
+import { shardRange } from "./shard/ranges.ts";
+import { DurableQueue } from "./storage/durable-queue.ts";
+import { MemoryPagesPlace } from "./storage/memory-pages.ts";
+import { pagePlace, prepareEnvironment } from "./storage/page-place.ts";
+import type { Pages } from "./storage/pages.ts";
+
+export interface JobsConfig {
+  /** How many shards the service begins with. */
+  readonly shards: number;
+  /** Where pages lie when not beside the objects. */
+  readonly pages: string;
+  readonly leaseMs: number;
+  readonly lostLeasesMax: number;
+  readonly retentionMs: number;
+}
+
+export function jobsService(context: NodeContext<JobsConfig>): NodeService {
+  const { config, objects, node, clock, random, log, metrics } = context;
+  const { shards, leaseMs, lostLeasesMax, retentionMs } = config;
+  const journals = new Journals({ objects, node, clock, random });
+  const openPages = pageOpener(context);
+  const held = new Map<string, JobsShard>();
+
+  const open = async (shard: string, epoch: Epoch): Promise<JobsShard> => {
+    const range = shardRange(shard, shards);
+    if (range === undefined) throw new Error(`${shard} is no shard of a job queue that began with ${shards}`);
+    const startedAt = clock.now();
+    const journal = await journals.open(epoch);
+    const pages = await openPages(shard);
+    let queue: DurableQueue;
+    try {
+      queue = await DurableQueue.open({
+        shard,
+        epoch,
+        pages,
+        journal,
+        objects,
+        clock,
+        random: () => random(),
+        rates: rateAlgorithm,
+        cron: cronAlgorithm,
+        terms: { leaseMs, lostLeasesMax, retentionMs },
+      });
+    } catch (error) {
+      await pages.close();
+      throw error;
+    }
+    metrics.observe("jobs_shard_open_seconds", (clock.now() - startedAt) / 1_000);
+    queue.onFailure = (error) => log.error({ shard, error }, "the queue of a shard has stopped");
+    const opened = new JobsShard({
+      range,
+      queue,
+      wallMs: () => clock.wall(),
+      onEffects: (effects) => count(effects),
+      onClose: () => held.delete(shard),
+    });
+    held.set(shard, opened);
+    return opened;
+  };
+
+  const count = (effects: readonly Effect[]): void => {
+    for (const effect of effects)
+      if (effect.kind === "status") metrics.count("jobs_status_changes_total", { status: effect.status });
+  };
+  const total = (read: (shard: JobsShard) => number): number => {
+    let sum = 0;
+    for (const shard of held.values()) sum += read(shard);
+    return sum;
+  };
+  metrics.gaugeFrom("jobs_scheduled", () => total(({ queue }) => queue.queries.stats().jobs.scheduled));
+  metrics.gaugeFrom("jobs_running", () => total(({ queue }) => queue.queries.stats().jobs.running));
+  metrics.gaugeFrom("jobs_worker_streams", () => total((shard) => shard.stats().load ?? 0));
+  metrics.gaugeFrom("jobs_journal_bytes", () => total(({ queue }) => queue.stats.recordBytes));
+  metrics.gaugeFrom("jobs_checkpoint_failures", () => total(({ queue }) => queue.stats.checkpointFailures));
+
+  return {
+    ...defineService({
+      name: SERVICE,
+      parameters: { shards, replicas: 1, placement: {} },
+      placement: ring({ service: SERVICE }),
+      stabilisationMs: 0,
+      open: ({ shard, epoch }) => open(shard, epoch),
+    }),
+    async stop() {
+      // A node that was abandoned closed nothing.
+      await Promise.all([...held.values()].map((shard) => shard.close()));
+      await journals.close();
+    },
+  };
+}
+
+/** SlateDB is loaded only where there is a place for it. */
+function pageOpener({ objects, config }: NodeContext<JobsConfig>): (shard: string) => Promise<Pages> {
+  const place = pagePlace(objects, config.pages);
+  if (place === undefined) {
+    const places = new Map<string, MemoryPagesPlace>();
+    return (shard) => {
+      const found = places.get(shard) ?? new MemoryPagesPlace();
+      places.set(shard, found);
+      return Promise.resolve(found.open());
+    };
+  }
+  prepareEnvironment(place, process.env);
+  return async (shard) => {
+    const { SlatePages } = await import("./storage/slate-pages.ts");
+    return SlatePages.open({ place, name: `shard-${shard}` });
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * A shard of the job queue as the fleet sees it: requests come in, go to the durable queue, and are answered once what they did is durable; streams push tasks,
+ * results and events. It knows its range of tenants and refuses others. Decisions are the engine's, durability is the queue's.
+ */
+import type { Shard, ShardRequest, ShardStats } from "@keelson/kernel";
+import type { Ack, BeatAsk, EventsOpen, ResultsOpen, WorkOpen } from "./protocol.ts";
+import type { Command, Effect, JobName, JobView, ListQuery } from "../engine/index.ts";
+import { Limiter } from "../gubernator/limiter.ts";
+import type { RateLimitRequest } from "../gubernator/rate-limit.ts";
+import type { DurableQueue } from "../storage/durable-queue.ts";
+import { ProgressBoard } from "./progress.ts";
+import { hex, tenantPlace, type ShardRange } from "./ranges.ts";
+import { ShardFailure } from "./shard-failure.ts";
+import { bodyOf, commandOf } from "./shapes.ts";
+import { WatchDesk } from "./watch-desk.ts";
+import { WorkDesk } from "./work-desk.ts";
+
+export interface JobsShardOptions {
+  readonly range: ShardRange;
+  readonly queue: DurableQueue;
+  readonly wallMs: () => number;
+  /** Told of everything that became durable, for metrics. */
+  readonly onEffects?: (effects: readonly Effect[]) => void;
+  /** The tenure has ended. */
+  readonly onClose?: () => void;
+}
+
+export class JobsShard implements Shard {
+  readonly range: ShardRange;
+  readonly queue: DurableQueue;
+  readonly #options: JobsShardOptions;
+  readonly #work: WorkDesk;
+  readonly #watch: WatchDesk;
+  readonly #progress = new ProgressBoard();
+  /** Gubernator's limits that are asked for by name; those of jobs are the engine's. */
+  readonly #limiter = new Limiter();
+
+  constructor(options: JobsShardOptions) {
+    const { queue, range, wallMs } = options;
+    this.#options = options;
+    this.range = range;
+    this.queue = queue;
+    this.#work = new WorkDesk(queue);
+    this.#watch = new WatchDesk(queue, wallMs);
+    queue.onEffects = (effects) => {
+      this.#work.effects(effects);
+      this.#watch.effects(effects);
+      this.#progress.effects(effects);
+      options.onEffects?.(effects);
+    };
+  }
+
+  async handle({ method, body }: ShardRequest): Promise<unknown> {
+    switch (method) {
+      case "execute":
+        return this.#execute(commandOf(body));
+      case "ack":
+        return this.#ack(bodyOf<Ack>("ack", body));
+      case "beat":
+        return this.#beat(bodyOf<BeatAsk>("beat", body));
+      case "get":
+        return this.#get(this.#inRange(bodyOf<JobName>("name", body)));
+      case "list":
+        return this.queue.list(this.#inRange(bodyOf<ListQuery>("list", body)));
+      case "tenant": {
+        const { tenant } = this.#inRange(bodyOf<{ tenant: string }>("tenant", body));
+        const { queries } = this.queue;
+        return { jobs: queries.counts(tenant), limits: queries.limits(tenant) };
+      }
+      case "groups":
+        return this.queue.queries.groups();
+      case "stats":
+        return { ...this.queue.queries.stats(), ...this.queue.stats };
+      case "leaseWorker": {
+        const { task } = bodyOf<{ task: number }>("task", body);
+        return this.queue.queries.leases().find((lease) => lease.task === task)?.worker;
+      }
+      case "rates": {
+        const { requests } = bodyOf<{ requests: readonly RateLimitRequest[] }>("rates", body);
+        const nowMs = this.#options.wallMs();
+        return requests.map((request) => this.#limiter.check(request, nowMs));
+      }
+      case "checkpoint":
+        return this.queue.checkpoint();
+      default:
+        throw new ShardFailure("NO_METHOD", `a shard of the job queue has no method ${method}`);
+    }
+  }
+
+  stream({ method, body }: ShardRequest): AsyncIterable<unknown> {
+    switch (method) {
+      case "work":
+        return this.#work.open(bodyOf<WorkOpen>("work", body));
+      case "results": {
+        const open = bodyOf<ResultsOpen>("results", body);
+        for (const name of open.jobs) this.#inRange(name);
+        return this.#watch.results(open);
+      }
+      case "events":
+        return this.#watch.events(bodyOf<EventsOpen>("events", body));
+      default:
+        throw new ShardFailure("NO_METHOD", `a shard of the job queue has no stream ${method}`);
+    }
+  }
+
+  stats(): ShardStats {
+    return { load: this.#work.sessions };
+  }
+
+  async close(): Promise<void> {
+    this.#options.onClose?.();
+    this.#work.close();
+    this.#watch.close();
+    await this.queue.close();
+  }
+
+  #execute(command: Command): Promise<unknown> {
+    for (const tenant of tenantsOf(command)) this.#inRange({ tenant });
+    return this.queue.execute(command);
+  }
+
+  /** Reports and the lease that their credit pays for go into the same flush. */
+  #ack({ session, reports, credit }: Ack): Promise<unknown> {
+    const answer =
+      reports.length === 0 ? Promise.resolve([]) : this.queue.execute({ kind: "report", reports });
+    this.#work.credit(session, credit);
+    return answer;
+  }
+
+  #beat({ worker, tasks, progress = [] }: BeatAsk): Promise<unknown> {
+    for (const { tenant, id, group, progress: said } of progress) {
+      this.#progress.set({ tenant, id }, said);
+      this.#watch.progress({ tenant, id }, group, said);
+    }
+    return this.queue.execute({ kind: "heartbeat", worker, tasks });
+  }
+
+  async #get(name: JobName): Promise<(JobView & { readonly progress?: unknown }) | undefined> {
+    const view = await this.queue.get(name);
+    const progress = this.#progress.get(name);
+    return view === undefined || progress === undefined ? view : { ...view, progress };
+  }
+
+  #inRange<T extends { readonly tenant: string }>(name: T): T {
+    const place = tenantPlace(name.tenant);
+    const { first, last, id } = this.range;
+    if (place >= first && place <= last) return name;
+    throw new ShardFailure(
+      "NOT_IN_RANGE",
+      `tenant ${JSON.stringify(name.tenant.slice(0, 64))} (${hex(place)}) is not within shard ${id} range`,
+    );
+  }
+}
+
+function tenantsOf(command: Command): Iterable<string> {
+  switch (command.kind) {
+    case "enqueue":
+    case "import":
+      return new Set(command.jobs.map(({ tenant }) => tenant));
+    case "putSchedule":
+      return [command.schedule.tenant];
+    default:
+      return "tenant" in command ? [command.tenant] : [];
+  }
+}

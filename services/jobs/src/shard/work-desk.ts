@@ -1,0 +1,159 @@
+/**
+ * Brings tasks to workers: who waits with credit is given tasks as soon as there are some. It decides nothing about jobs, the engine does; it keeps which worker's
+ * stream has how much credit, and asks for a lease when both sides are there. What it leased for a stream that ended meanwhile it gives back.
+ */
+import {
+  isRefusal,
+  type Answer,
+  type Command,
+  type Effect,
+  type LeasedTask,
+  type RefreshTask,
+} from "../engine/index.ts";
+import { Outbox } from "./outbox.ts";
+import { PROTOCOL_LIMITS, type WorkItem, type WorkOpen } from "./protocol.ts";
+import { ShardFailure } from "./shard-failure.ts";
+
+/** What the desk asks of the queue. Answers come once they are durable. */
+export interface LeaseQueue {
+  execute<K extends "lease" | "giveBack">(command: Command<K>): Promise<Answer<K>>;
+}
+
+type Push =
+  | { readonly kind: "task"; readonly task: LeasedTask }
+  | { readonly kind: "refresh"; readonly refresh: RefreshTask }
+  | { readonly kind: "stop"; readonly task: number; readonly reason: "cancelled" | "timeout" | "lost" };
+
+interface Session {
+  readonly open: WorkOpen;
+  readonly outbox: Outbox<Push>;
+  credit: number;
+  /** A lease was asked for and has not answered. */
+  asking: number;
+}
+
+/** In one lease, so that many workers share a small backlog. */
+const LEASE_TASKS_MAX = 256;
+/** Beyond the credit there are only stops, at most one for each task. */
+const OUTBOX_MAX = 2 * PROTOCOL_LIMITS.creditMax;
+
+export class WorkDesk {
+  readonly #queue: LeaseQueue;
+  readonly #sessions = new Map<string, Session>();
+  /** By group, the one that was served longest ago first. */
+  readonly #groups = new Map<string, Session[]>();
+
+  constructor(queue: LeaseQueue) {
+    this.#queue = queue;
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  async *open(open: WorkOpen): AsyncGenerator<WorkItem, void> {
+    if (this.#sessions.size >= PROTOCOL_LIMITS.sessionsMax)
+      throw new ShardFailure("OVERLOADED", `${this.#sessions.size} workers are connected to this shard`);
+    const session: Session = { open, outbox: new Outbox(OUTBOX_MAX), credit: 0, asking: 0 };
+    session.outbox.onEnd = () => this.#close(session);
+    this.#sessions.set(open.session, session);
+    const group = this.#groups.get(open.group) ?? [];
+    group.push(session);
+    this.#groups.set(open.group, group);
+    this.credit(open.session, open.credit);
+    for await (const pushes of session.outbox) yield itemOf(pushes);
+  }
+
+  /** A worker can take so many tasks more. Of a session that is over, nothing is left to credit. */
+  credit(id: string, count: number): void {
+    const session = this.#sessions.get(id);
+    if (session === undefined || count <= 0) return;
+    session.credit = Math.min(PROTOCOL_LIMITS.creditMax, session.credit + count);
+    this.#ask(session);
+  }
+
+  /** Hears of what the engine did. */
+  effects(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === "ready") this.#serve(effect.group);
+      else if (effect.kind === "stop") this.#stop(effect);
+    }
+  }
+
+  /** The tenure ends: workers ask again elsewhere. */
+  close(): void {
+    for (const { outbox } of this.#sessions.values()) outbox.end();
+  }
+
+  /** Asks for one worker after another, until one is left with nothing. */
+  #serve(group: string): void {
+    const sessions = this.#groups.get(group);
+    const next = sessions?.find(({ credit, asking }) => credit > 0 && asking === 0);
+    if (sessions === undefined || next === undefined) return;
+    sessions.push(...sessions.splice(sessions.indexOf(next), 1));
+    this.#ask(next);
+  }
+
+  #ask(session: Session): void {
+    const max = Math.min(session.credit, LEASE_TASKS_MAX);
+    if (max === 0 || session.outbox.ended) return;
+    const { worker, group, leaseMs } = session.open;
+    session.credit -= max;
+    session.asking += 1;
+    this.#queue.execute({ kind: "lease", group, worker, max, leaseMs }).then(
+      (leased) => {
+        session.asking -= 1;
+        if (isRefusal(leased)) return session.outbox.end();
+        session.credit += max - leased.tasks.length;
+        this.#deliver(session, leased.tasks, leased.refreshes);
+        // It was filled: there may be more, for it or for others.
+        if (leased.tasks.length === max) this.#serve(group);
+      },
+      // The queue has failed, and with it the shard; every stream ends.
+      () => session.outbox.end(),
+    );
+  }
+
+  #deliver(session: Session, tasks: readonly LeasedTask[], refreshes: readonly RefreshTask[]): void {
+    const undelivered = tasks.filter((task) => !session.outbox.put({ kind: "task", task }));
+    for (const refresh of refreshes) session.outbox.put({ kind: "refresh", refresh });
+    if (undelivered.length === 0) return;
+    const command = {
+      kind: "giveBack",
+      worker: session.open.worker,
+      tasks: undelivered.map(({ task }) => task),
+    } as const;
+    // When this fails the shard has failed, and their leases end by themselves.
+    this.#queue.execute(command).catch(() => undefined);
+  }
+
+  #stop({ worker, task, reason }: Effect & { kind: "stop" }): void {
+    for (const { open, outbox } of this.#sessions.values())
+      if (open.worker === worker) outbox.put({ kind: "stop", task, reason });
+  }
+
+  #close(session: Session): void {
+    const { open } = session;
+    if (this.#sessions.get(open.session) === session) this.#sessions.delete(open.session);
+    const group = this.#groups.get(open.group) ?? [];
+    const index = group.indexOf(session);
+    if (index >= 0) group.splice(index, 1);
+    if (group.length === 0) this.#groups.delete(open.group);
+  }
+}
+
+function itemOf(pushes: readonly Push[]): WorkItem {
+  const tasks: LeasedTask[] = [];
+  const refreshes: RefreshTask[] = [];
+  const stops: { task: number; reason: "cancelled" | "timeout" | "lost" }[] = [];
+  for (const push of pushes) {
+    if (push.kind === "task") tasks.push(push.task);
+    else if (push.kind === "refresh") refreshes.push(push.refresh);
+    else stops.push({ task: push.task, reason: push.reason });
+  }
+  return {
+    ...(tasks.length > 0 ? { tasks } : {}),
+    ...(refreshes.length > 0 ? { refreshes } : {}),
+    ...(stops.length > 0 ? { stops } : {}),
+  };
+}

@@ -1,0 +1,320 @@
+/**
+ * `silo.v1` on top of the fleet: a client of that protocol works unmodified. The gateway that serves it stands for every shard, so no client has to be redirected:
+ * it is told that this address owns all of them, and requests go on to the holder from here. What the protocol has and this has not is in docs/reference/jobs.md.
+ */
+import { randomUUID } from "node:crypto";
+import { GrpcFailure, type GrpcCall, type GrpcMethod, type GrpcService } from "@keelson/runtime";
+import { ShardCalls } from "../client/shard-calls.ts";
+import {
+  isFinal,
+  isRefusal,
+  type Command,
+  type Enqueued,
+  type JobView,
+  type LeasedTask,
+  type Leased,
+  type Beat,
+  type Refusal,
+} from "../engine/index.ts";
+import { hex } from "../shard/ranges.ts";
+import { siloJob, siloRefresh, siloResult, siloTask, specOf, tenantOf } from "./convert.ts";
+import { GRPC, callFailure, refusalFailure, shardNotFound } from "./failures.ts";
+import { importJobs } from "./importing.ts";
+import { SILO, type SiloAnswer, type SiloRequest } from "./messages.ts";
+
+type Name = keyof typeof SILO;
+type Handler<M extends Name> = (request: SiloRequest<M>, call: SiloCall) => Promise<SiloAnswer<M>>;
+
+/** One gRPC call with the fleet behind it. */
+export class SiloCall {
+  readonly calls: ShardCalls;
+  readonly grpc: GrpcCall;
+
+  constructor(grpc: GrpcCall) {
+    this.grpc = grpc;
+    this.calls = new ShardCalls(grpc.access);
+  }
+
+  /** Where the caller reached this server; it is told to come back here for every shard. */
+  get address(): string {
+    return this.grpc.host;
+  }
+
+  async ask(shard: string, mode: "read" | "write", method: string, body: unknown): Promise<unknown> {
+    if (!this.calls.map.ranges.some(({ id }) => id === shard)) throw shardNotFound();
+    try {
+      return await this.calls.byShard(shard, mode, method, body, { timeoutMs: this.grpc.timeoutMs });
+    } catch (error) {
+      throw callFailure(error);
+    }
+  }
+
+  async command<T>(shard: string, command: Command): Promise<T> {
+    const answer = await this.ask(shard, "write", "execute", command);
+    if (isRefusal(answer)) throw refusalFailure(answer);
+    return answer as T;
+  }
+}
+
+const WAIT_MS = 25;
+const LEASE_TASKS_MAX = 10_000;
+
+async function enqueue(request: SiloRequest<"Enqueue">, call: SiloCall): Promise<SiloAnswer<"Enqueue">> {
+  if (request.priority > 99) throw new GrpcFailure(GRPC.invalidArgument, "priority must be between 0 and 99");
+  if (request.task_group === "") throw new GrpcFailure(GRPC.invalidArgument, "task_group is required");
+  if (request.task_group.length > 64)
+    throw new GrpcFailure(GRPC.invalidArgument, "task_group too long (must be <= 64 chars)");
+  checkMetadata(request.metadata);
+  const spec = specOf(request, request.id === "" ? randomUUID() : request.id);
+  const [answer] = await call.command<readonly (Enqueued | Refusal)[]>(request.shard, {
+    kind: "enqueue",
+    jobs: [spec],
+  });
+  if (answer === undefined || isRefusal(answer))
+    throw answer === undefined ? new GrpcFailure(GRPC.unavailable, "no answer") : refusalFailure(answer);
+  return { id: answer.id };
+}
+
+function checkMetadata(metadata: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(metadata);
+  if (entries.length > 16)
+    throw new GrpcFailure(GRPC.invalidArgument, "metadata has too many entries (max 16)");
+  for (const [key, value] of entries) {
+    if (key.length >= 64)
+      throw new GrpcFailure(GRPC.invalidArgument, "metadata key too long (must be < 64 chars)");
+    if (Buffer.byteLength(value) >= 65_535)
+      throw new GrpcFailure(GRPC.invalidArgument, "metadata value too long (must be < u16::MAX bytes)");
+  }
+}
+
+async function view(
+  request: { shard: string; id: string; tenant: string | undefined },
+  call: SiloCall,
+): Promise<JobView> {
+  const name = { tenant: tenantOf(request.tenant), id: request.id };
+  const found = (await call.ask(request.shard, "read", "get", name)) as JobView | undefined | null;
+  if (found === undefined || found === null) throw new GrpcFailure(GRPC.notFound, "job not found");
+  return found;
+}
+
+function steer(kind: "cancel" | "restart" | "expedite" | "delete") {
+  return async (
+    request: { shard: string; id: string; tenant: string | undefined },
+    call: SiloCall,
+  ): Promise<object> => {
+    await call.command(request.shard, { kind, tenant: tenantOf(request.tenant), id: request.id });
+    return {};
+  };
+}
+
+async function result(
+  request: SiloRequest<"GetJobResult">,
+  call: SiloCall,
+): Promise<SiloAnswer<"GetJobResult">> {
+  const found = await view(request, call);
+  if (!isFinal(found.status)) {
+    const status = found.status === "running" ? "Running" : "Scheduled";
+    throw new GrpcFailure(GRPC.failedPrecondition, `job is not complete: status is ${status}`);
+  }
+  return siloResult(found);
+}
+
+async function leaseTask(
+  request: SiloRequest<"LeaseTask">,
+  call: SiloCall,
+): Promise<SiloAnswer<"LeaseTask">> {
+  if (request.worker_id === "") throw new GrpcFailure(GRPC.invalidArgument, "worker_id is required");
+  const name = { tenant: tenantOf(request.tenant), id: request.id, worker: request.worker_id };
+  const task = await call.command<LeasedTask>(request.shard, { kind: "leaseJob", ...name });
+  return { task: siloTask(task, request.shard) };
+}
+
+/** Shards in any order, until there are enough; then once more after a moment, as the protocol's server does. */
+async function leaseTasks(
+  request: SiloRequest<"LeaseTasks">,
+  call: SiloCall,
+): Promise<SiloAnswer<"LeaseTasks">> {
+  const { shard, worker_id: worker, task_group: group } = request;
+  if (group === "") throw new GrpcFailure(GRPC.invalidArgument, "task_group is required");
+  const max = Math.min(request.max_tasks, LEASE_TASKS_MAX);
+  const ids =
+    shard === undefined || shard === "" ? shuffled(call.calls.map.ranges.map(({ id }) => id)) : [shard];
+  const tasks: ReturnType<typeof siloTask>[] = [];
+  const refreshes: ReturnType<typeof siloRefresh>[] = [];
+  for (const round of [0, 1]) {
+    for (const id of ids) {
+      if (tasks.length >= max) break;
+      // oxlint-disable-next-line no-await-in-loop -- how much is wanted depends on what the last shard gave.
+      const leased = await call.command<Leased>(id, {
+        kind: "lease",
+        group,
+        worker,
+        max: max - tasks.length,
+      });
+      for (const task of leased.tasks) tasks.push(siloTask(task, id));
+      for (const refresh of leased.refreshes) refreshes.push(siloRefresh(refresh, id));
+    }
+    if (tasks.length + refreshes.length > 0 || round > 0) break;
+    // oxlint-disable-next-line no-await-in-loop -- as above.
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+  }
+  return { tasks, refresh_tasks: refreshes };
+}
+
+async function report(request: SiloRequest<"ReportOutcome">, call: SiloCall): Promise<object> {
+  const { success, failure, cancelled, task_id } = request;
+  const outcome =
+    success !== undefined
+      ? ({ kind: "succeeded", result: success.msgpack ?? new Uint8Array(0) } as const)
+      : failure !== undefined
+        ? ({ kind: "failed", code: failure.code, data: failure.data?.msgpack ?? new Uint8Array(0) } as const)
+        : cancelled !== undefined
+          ? ({ kind: "cancelled" } as const)
+          : undefined;
+  if (outcome === undefined) throw new GrpcFailure(GRPC.invalidArgument, "missing outcome");
+  const reports = [{ task: taskOf(task_id), outcome }];
+  const [answer] = await call.command<readonly unknown[]>(request.shard, { kind: "report", reports });
+  if (isRefusal(answer)) throw refusalFailure(answer);
+  return {};
+}
+
+async function reportRefresh(request: SiloRequest<"ReportRefreshOutcome">, call: SiloCall): Promise<object> {
+  const { success, failure, task_id } = request;
+  if (success === undefined && failure === undefined)
+    throw new GrpcFailure(GRPC.invalidArgument, "missing outcome");
+  const outcome =
+    success === undefined
+      ? { failed: `${failure?.code}: ${failure?.message}` }
+      : { max: success.new_max_concurrency };
+  await call.command(request.shard, { kind: "reportRefresh", task: taskOf(task_id), outcome });
+  return {};
+}
+
+async function heartbeat(
+  request: SiloRequest<"Heartbeat">,
+  call: SiloCall,
+): Promise<SiloAnswer<"Heartbeat">> {
+  const task = taskOf(request.task_id);
+  const [beat] = await call.command<readonly Beat[]>(request.shard, {
+    kind: "heartbeat",
+    worker: request.worker_id,
+    tasks: [task],
+  });
+  if (beat === undefined || beat.state === "lost") {
+    const worker = await call.ask(request.shard, "read", "leaseWorker", { task });
+    throw refusalFailure({
+      refused: typeof worker === "string" ? "LEASE_OWNER_MISMATCH" : "LEASE_NOT_FOUND",
+      message: "",
+    });
+  }
+  return { cancelled: beat.state === "cancel", cancelled_at_ms: beat.cancelledAtMs };
+}
+
+function clusterInfo(call: SiloCall): SiloAnswer<"GetClusterInfo"> {
+  const { ranges } = call.calls.map;
+  const here = { grpc_addr: call.address, node_id: GATEWAY_NODE };
+  return {
+    num_shards: ranges.length,
+    shard_owners: ranges.map(({ id, first, last }, index) => ({
+      shard_id: id,
+      ...here,
+      // The protocol's ranges have no ends at the ends.
+      range_start: index === 0 ? "" : hex(first),
+      range_end: index === ranges.length - 1 ? "" : hex(last + 1n),
+      placement_ring: undefined,
+    })),
+    this_node_id: GATEWAY_NODE,
+    this_grpc_addr: call.address,
+    members: [{ ...here, placement_rings: [] }],
+  };
+}
+
+/** Clients see one node: the gateway. */
+const GATEWAY_NODE = "gateway";
+
+const HANDLERS: { readonly [M in Name]?: Handler<M> } = {
+  GetClusterInfo: (_, call) => Promise.resolve(clusterInfo(call)),
+  GetNodeInfo: (_, call) =>
+    Promise.resolve({
+      node_id: GATEWAY_NODE,
+      owned_shards: call.calls.map.ranges.map(({ id }) => ({
+        shard_id: id,
+        total_jobs: 0,
+        completed_jobs: 0,
+        cleanup_status: "CompactionDone",
+        created_at_ms: 0,
+        cleanup_completed_at_ms: 0,
+      })),
+      placement_rings: [],
+    }),
+  Enqueue: enqueue,
+  GetJob: async (request, call) => siloJob(await view(request, call), request.include_attempts),
+  GetJobResult: result,
+  DeleteJob: steer("delete"),
+  CancelJob: steer("cancel"),
+  RestartJob: steer("restart"),
+  ExpediteJob: steer("expedite"),
+  DropTenantHolders: async (request, call) => {
+    const tenant = tenantOf(request.tenant);
+    const { dropped } = await call.command<{ dropped: number }>(request.shard, {
+      kind: "dropLeases",
+      tenant,
+    });
+    return { holders_dropped: dropped };
+  },
+  LeaseTask: leaseTask,
+  LeaseTasks: leaseTasks,
+  ReportOutcome: report,
+  ReportRefreshOutcome: reportRefresh,
+  Heartbeat: heartbeat,
+  ImportJobs: importJobs,
+  ResetShards: () =>
+    Promise.reject(new GrpcFailure(GRPC.permissionDenied, "ResetShards is only available in dev mode")),
+  FlushShard: async (request, call) => {
+    await call.ask(request.shard, "write", "checkpoint", {});
+    return { status: "flushed" };
+  },
+};
+
+const READS: ReadonlySet<string> = new Set(["GetClusterInfo", "GetNodeInfo", "GetJob", "GetJobResult"]);
+
+export const siloService: GrpcService = {
+  name: "silo.v1.Silo",
+  methods: Object.fromEntries(
+    (Object.keys(SILO) as Name[]).map((name) => [
+      name,
+      methodOf(name, HANDLERS[name]),
+    ]),
+  ),
+};
+
+function methodOf(name: Name, handler: Handler<Name> | undefined): GrpcMethod {
+  const { request, answer } = SILO[name];
+  return {
+    kind: "unary",
+    scope: READS.has(name) ? "read" : "write",
+    tenant: (asked) => {
+      const { tenant, tenant_id: other } = asked as { tenant?: string; tenant_id?: string };
+      return tenant ?? other;
+    },
+    decode: (bytes) => request.decode(bytes),
+    encode: (message) => answer.encode(message as never),
+    handle(asked, call) {
+      if (handler === undefined)
+        return Promise.reject(new GrpcFailure(GRPC.unimplemented, `${name} is not supported by this server`));
+      return handler(asked as never, new SiloCall(call));
+    },
+  };
+}
+
+/** Ids of tasks are numbers here; whatever else a client sends is nobody's. */
+function taskOf(id: string): number {
+  return /^\d{1,16}$/.test(id) ? Number(id) : -1;
+}
+
+function shuffled(ids: readonly string[]): string[] {
+  return ids
+    .map((id) => ({ id, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ id }) => id);
+}

@@ -1,0 +1,85 @@
+/** A job as its handler sees it while it runs. */
+import { decodeValue } from "../client/values.ts";
+import type { InputView, LeasedTask } from "../engine/index.ts";
+
+/** Why a job's signal was aborted. `lost` and `timeout`: nothing that the handler returns will be accepted. */
+export class JobStopped extends Error {
+  override readonly name = "JobStopped";
+  readonly code: "CANCELLED" | "TIMEOUT" | "LEASE_LOST" | "WORKER_STOPPED";
+
+  constructor(code: JobStopped["code"]) {
+    super(`the job should stop: ${code.toLowerCase().replace("_", " ")}`);
+    this.code = code;
+  }
+}
+
+/** The end of a job that this one waited for. */
+export interface JobInput {
+  readonly id: string;
+  readonly status: "succeeded" | "failed" | "cancelled";
+  /** What it returned. */
+  readonly result?: unknown;
+  readonly error?: { readonly code: string; readonly data: unknown };
+  /** It was too large to be handed on. */
+  readonly omitted: boolean;
+}
+
+export class RunningJob<Payload = unknown> {
+  readonly id: string;
+  readonly tenant: string;
+  readonly group: string;
+  readonly payload: Payload;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** From 1, over the job's whole life. */
+  readonly attempt: number;
+  readonly isLastAttempt: boolean;
+  /** What the jobs that it waited for gave, in the order of `after`. */
+  readonly inputs: readonly JobInput[];
+  /** Aborted with a JobStopped when the job was cancelled, ran out of time, lost its lease, or the worker stops. */
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #task: LeasedTask;
+  readonly #tell: (progress: unknown) => void;
+
+  constructor(task: LeasedTask, tell: (progress: unknown) => void) {
+    const { spec } = task;
+    this.#task = task;
+    this.#tell = tell;
+    this.id = spec.id;
+    this.tenant = spec.tenant;
+    this.group = spec.group;
+    this.payload = decodeValue(spec.payload) as Payload;
+    this.metadata = spec.metadata ?? {};
+    this.attempt = task.attempt;
+    this.isLastAttempt = task.isLastAttempt;
+    this.inputs = task.inputs.map(inputOf);
+    this.signal = this.#controller.signal;
+  }
+
+  /** The number of this lease, for logs. */
+  get task(): number {
+    return this.#task.task;
+  }
+
+  /** Shown to whoever looks at the job or follows its events; not kept. Any plain data. */
+  progress(value: unknown): void {
+    this.#tell(value);
+  }
+
+  /** For the worker. */
+  stop(code: JobStopped["code"]): void {
+    if (!this.signal.aborted) this.#controller.abort(new JobStopped(code));
+  }
+}
+
+function inputOf({ id, outcome, omitted }: InputView): JobInput {
+  if (outcome.kind === "succeeded")
+    return { id, status: "succeeded", omitted, result: omitted ? undefined : decodeValue(outcome.result) };
+  if (outcome.kind === "cancelled") return { id, status: "cancelled", omitted };
+  return {
+    id,
+    status: "failed",
+    omitted,
+    error: { code: outcome.code, data: omitted ? undefined : decodeValue(outcome.data) },
+  };
+}

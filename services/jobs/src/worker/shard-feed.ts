@@ -1,0 +1,211 @@
+/**
+ * A worker's end of one shard: the stream of tasks, opened again whenever it ends; credit and results, sent together in one call; heartbeats. It keeps no task
+ * itself: `held` says which there are.
+ */
+import { randomUUID } from "node:crypto";
+import { RouterError } from "@keelson/runtime";
+import { Batcher } from "../client/batcher.ts";
+import { JobsError } from "../client/errors.ts";
+import { pause, type ShardCalls } from "../client/shard-calls.ts";
+import {
+  isRefusal,
+  type AttemptOutcome,
+  type Beat,
+  type LeasedTask,
+  type RefreshTask,
+  type TaskReport,
+} from "../engine/index.ts";
+import type { Ack, BeatAsk, TaskProgress, WorkItem, WorkOpen } from "../shard/protocol.ts";
+import type { JobStopped } from "./running-job.ts";
+
+export interface ShardFeedOptions {
+  readonly shard: string;
+  readonly group: string;
+  readonly worker: string;
+  readonly credit: number;
+  readonly leaseMs: number | undefined;
+  onTasks(tasks: readonly LeasedTask[]): void;
+  onRefresh(limit: RefreshTask): void;
+  onStop(task: number, code: JobStopped["code"]): void;
+  held(): readonly number[];
+  onProblem(problem: Error): void;
+}
+
+const CALL_TIMEOUT_MS = 10_000;
+const REOPEN_FIRST_MS = 50;
+const REOPEN_MAX_MS = 2_000;
+/** Until the first task says how long leases are. */
+const LEASE_MS = 10_000;
+/** A report must arrive while the lease may still be alive; later nobody would accept it. */
+const REPORT_TIMEOUT_MS = 30_000;
+const STOP_CODES = { cancelled: "CANCELLED", timeout: "TIMEOUT", lost: "LEASE_LOST" } as const;
+
+export class ShardFeed {
+  readonly #calls: ShardCalls;
+  readonly #options: ShardFeedOptions;
+  readonly #closing = new AbortController();
+  readonly #reports: Batcher<TaskReport, Error | undefined>;
+  readonly #progress = new Map<number, TaskProgress>();
+  /** Credit that it has spent and not got back. */
+  owed = 0;
+  /** Tasks that the shard may still send. */
+  granted = 0;
+  #session = "";
+  /** Credit that the shard has not been told of. */
+  #untold = 0;
+  #telling = false;
+  #leaseMs: number;
+  #beating: NodeJS.Timeout | undefined;
+
+  constructor(calls: ShardCalls, options: ShardFeedOptions) {
+    this.#calls = calls;
+    this.#options = options;
+    this.#leaseMs = options.leaseMs ?? LEASE_MS;
+    this.#reports = new Batcher((reports) => this.#ack(reports), { inflightMax: 4 });
+  }
+
+  start(): void {
+    void this.#follow();
+    this.#beatLater();
+  }
+
+  /** Undefined when it was accepted; otherwise why it was not. */
+  report(task: number, outcome: AttemptOutcome): Promise<Error | undefined> {
+    this.#progress.delete(task);
+    const bytes =
+      outcome.kind === "succeeded"
+        ? outcome.result.length
+        : outcome.kind === "failed"
+          ? outcome.data.length
+          : 0;
+    return this.#reports.add({ task, worker: this.#options.worker, outcome }, bytes + 50);
+  }
+
+  /** One more task may come. It is told with the next reports, or in a moment if there are none. */
+  credit(count: number): void {
+    this.owed -= count;
+    this.granted += count;
+    this.#untold += count;
+    if (this.#telling) return;
+    this.#telling = true;
+    setImmediate(() => {
+      this.#telling = false;
+      if (this.#untold > 0 && !this.#closing.signal.aborted)
+        void this.#ack([]).catch((error: unknown) => this.#options.onProblem(error as Error));
+    });
+  }
+
+  tell({ task, spec: { tenant, id, group } }: LeasedTask, progress: unknown): void {
+    this.#progress.set(task, { tenant, id, group, progress });
+    this.#beatSoon();
+  }
+
+  async giveBack(tasks: readonly number[]): Promise<void> {
+    const command = { kind: "giveBack", worker: this.#options.worker, tasks };
+    try {
+      await this.#call("execute", command);
+    } catch (error) {
+      // Their leases end by themselves then.
+      this.#options.onProblem(error as Error);
+    }
+  }
+
+  async reportRefresh(task: number, outcome: { max: number } | { failed: string }): Promise<void> {
+    try {
+      await this.#call("execute", { kind: "reportRefresh", task, outcome });
+    } catch (error) {
+      this.#options.onProblem(error as Error);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#beating);
+    return Promise.resolve();
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    const { shard, worker, group, credit, leaseMs } = this.#options;
+    let pauseMs = REOPEN_FIRST_MS;
+    while (!signal.aborted) {
+      const session = randomUUID();
+      this.#session = session;
+      this.#untold = 0;
+      const free = Math.max(0, credit - this.#options.held().length);
+      this.granted = free;
+      this.owed = 0;
+      const body: WorkOpen = { session, worker, group, credit: free, leaseMs };
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one stream after another.
+        for await (const item of this.#calls.stream(shard, "work", body, signal)) {
+          pauseMs = REOPEN_FIRST_MS;
+          this.#take(item as WorkItem);
+        }
+      } catch (error) {
+        if (!(error instanceof RouterError)) this.#options.onProblem(error as Error);
+      }
+      // oxlint-disable-next-line no-await-in-loop -- as above.
+      await pause(pauseMs, signal);
+      pauseMs = Math.min(REOPEN_MAX_MS, pauseMs * 2);
+    }
+  }
+
+  #take({ tasks, refreshes, stops }: WorkItem): void {
+    if (tasks !== undefined && tasks.length > 0) {
+      this.#leaseMs = tasks[0]!.leaseMs;
+      this.granted -= tasks.length;
+      this.#options.onTasks(tasks);
+    }
+    for (const limit of refreshes ?? []) this.#options.onRefresh(limit);
+    for (const { task, reason } of stops ?? []) this.#options.onStop(task, STOP_CODES[reason]);
+  }
+
+  async #ack(reports: readonly TaskReport[]): Promise<readonly (Error | undefined)[]> {
+    const credit = this.#untold;
+    this.#untold = 0;
+    const body: Ack = { session: this.#session, reports, credit };
+    const answers = (await this.#call("ack", body, REPORT_TIMEOUT_MS)) as readonly unknown[];
+    return answers.map((answer) =>
+      isRefusal(answer) ? new JobsError(answer.refused, answer.message) : undefined,
+    );
+  }
+
+  #beatLater(): void {
+    this.#beating = setTimeout(() => {
+      void this.#beat().finally(() => {
+        if (!this.#closing.signal.aborted) this.#beatLater();
+      });
+    }, this.#leaseMs / 3);
+  }
+
+  /** Progress is worth a beat of its own. */
+  #beatSoon(): void {
+    if (this.#progress.size === 1) setImmediate(() => void this.#beat());
+  }
+
+  async #beat(): Promise<void> {
+    const tasks = this.#options.held();
+    if (tasks.length === 0) return;
+    const progress = [...this.#progress.values()];
+    this.#progress.clear();
+    const body: BeatAsk = {
+      worker: this.#options.worker,
+      tasks,
+      ...(progress.length > 0 ? { progress } : {}),
+    };
+    try {
+      for (const { task, state } of (await this.#call("beat", body)) as readonly Beat[]) {
+        if (state === "cancel") this.#options.onStop(task, "CANCELLED");
+        // It may have been reported while the beat was on its way; then nobody runs it any more.
+        if (state === "lost") this.#options.onStop(task, "LEASE_LOST");
+      }
+    } catch (error) {
+      this.#options.onProblem(error as Error);
+    }
+  }
+
+  #call(method: string, body: unknown, timeoutMs = CALL_TIMEOUT_MS): Promise<unknown> {
+    return this.#calls.byShard(this.#options.shard, "write", method, body, { timeoutMs });
+  }
+}
