@@ -40,7 +40,7 @@ export interface CodeIndex {
   readonly stats: IndexStats;
   readonly branches: readonly string[];
   document(number: number): DocumentInfo | undefined;
-  /** The live documents in order of rank. */
+  /** The live documents. */
   documents(): Iterable<DocumentInfo>;
   /** The documents with this path, on any branch. */
   find(path: string, branch?: string): DocumentInfo | undefined;

@@ -8,6 +8,7 @@ export type {
   IndexStats,
   MemoryStats,
 } from "./engine.ts";
+export { openEngine } from "./local/open-engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { EngineQuery, RegexQuery, Scope, SearchOptions, SubstringQuery, SymbolQuery } from "./query.ts";
 export type {

@@ -10,7 +10,7 @@ export const BITMAPS_MAX = 64;
 /** Matches of one document that are held at once; more are taken in turns. */
 export const MATCHES_MAX = 32_768;
 /** Atoms of one query, which share the room for automata. */
-export const ATOMS_MAX = 64;
+export const ATOMS_MAX = 32;
 
 const CONTEXT_BYTES = 256;
 

@@ -8,7 +8,8 @@ import type { Node } from "./syntax.ts";
 import { size } from "./char-set.ts";
 
 export type GramPlan =
-  | { readonly kind: "all" | "none" }
+  | { readonly kind: "all" }
+  | { readonly kind: "none" }
   /** One character per byte class, at least three. */
   | { readonly kind: "literal"; readonly classes: string }
   | { readonly kind: "and" | "or"; readonly of: readonly GramPlan[] };

@@ -24,6 +24,35 @@ export type State =
   | { readonly kind: "assert"; readonly assertion: Assertion; readonly next: number }
   | { readonly kind: "match" };
 
+/** Throws when the program would have too many states, without making it: what is refused must not depend on what is searched. */
+export function checkSize(node: Node): void {
+  if (weight(node) > STATES_MAX) throw tooLarge();
+}
+
+function weight(node: Node): number {
+  switch (node.kind) {
+    case "empty":
+      return 0;
+    case "assert":
+      return 1;
+    case "chars":
+      // A range beyond ASCII takes a few states, of which many are shared.
+      return 1 + (node.ranges.at(-1)! > 127 ? Math.ceil(node.ranges.length / 2) + 4 : 0);
+    case "concat":
+    case "either":
+      return node.of.reduce((sum, each) => sum + weight(each), 1);
+    case "repeat":
+      return (weight(node.of) + 1) * Math.max(1, node.max ?? node.min);
+  }
+}
+
+function tooLarge(): EngineError {
+  return new EngineError(
+    "PATTERN_TOO_LARGE",
+    "the expression is too large: repeat less, or use smaller classes",
+  );
+}
+
 /** `anywhere` puts a loop in front that skips bytes, less preferred than starting here. */
 export function compile(
   node: Node,
@@ -56,11 +85,7 @@ class Compiler {
   }
 
   #add(state: State): number {
-    if (this.#states.length >= STATES_MAX)
-      throw new EngineError(
-        "PATTERN_TOO_LARGE",
-        "the expression is too large: repeat less, or use smaller classes",
-      );
+    if (this.#states.length >= STATES_MAX) throw tooLarge();
     return this.#states.push(state) - 1;
   }
 

@@ -6,7 +6,7 @@ import { foldSet } from "../regex/case-fold.ts";
 import { analyseGrams, literalPlan, type GramPlan } from "../regex/gram-plan.ts";
 import { plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
 import { parseRegex } from "../regex/parse.ts";
-import { compile, type Program } from "../regex/program.ts";
+import { checkSize, compile, type Program } from "../regex/program.ts";
 import { canMatchLineBreak, type Node } from "../regex/syntax.ts";
 
 export interface Pattern {
@@ -35,6 +35,7 @@ export function compilePattern(query: SubstringQuery | RegexQuery): Pattern {
           ...(query.withinLines === undefined ? {} : { withinLines: query.withinLines }),
         })
       : foldedText(query.text);
+  checkSize(node);
   const { literal, whole } = requiredLiteral(node);
   const useful = literal !== undefined && (whole || literal.bytes.length >= NEEDLE_BYTES_MIN);
   return {

@@ -1,0 +1,125 @@
+/**
+ * The thread that builds, with the memory it works in, while there is something to build. Both go away when nothing was built for a while: what a build needs
+ * besides the index itself is not part of the budget for long.
+ */
+import type { Worker } from "node:worker_threads";
+import type { Clock, Timer } from "@keelson/kernel";
+import { createMemory, type WasmMemory } from "../kernels/wasm.ts";
+import type { ArenaSet, SharedPlace } from "../memory/arena-set.ts";
+import { TEXT_BYTES, writerPlan, type PlacedDocument } from "../segment/writer.ts";
+import type { FromBuilder, ToBuilder } from "../threads/protocol.ts";
+import { startThread } from "../threads/start-thread.ts";
+
+const IDLE_MS = 2_000;
+
+/** A memory to fill with text. */
+export interface TextMemory {
+  readonly memory: WasmMemory;
+  readonly bytes: Uint8Array;
+  /** Where text begins. */
+  readonly text: number;
+  readonly textBytes: number;
+}
+
+export function createTextMemory(textBytes: number): TextMemory {
+  const plan = writerPlan(textBytes);
+  const memory = createMemory(plan.totalBytes);
+  return { memory, bytes: new Uint8Array(memory.buffer), text: plan.text, textBytes };
+}
+
+export class Builder {
+  readonly #arenas: ArenaSet;
+  readonly #clock: Clock;
+  #worker: Worker | undefined;
+  #memory: TextMemory | undefined;
+  #idle: Timer | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #users = 0;
+
+  constructor(arenas: ArenaSet, clock: Clock) {
+    this.#arenas = arenas;
+    this.#clock = clock;
+  }
+
+  /** One build at a time has the memory; the others wait here. */
+  async use<T>(run: (memory: TextMemory) => Promise<T>): Promise<T> {
+    const before = this.#turn;
+    let done: () => void = () => undefined;
+    this.#turn = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    this.#users += 1;
+    this.#idle?.cancel();
+    await before;
+    try {
+      return await run((this.#memory ??= createTextMemory(TEXT_BYTES)));
+    } finally {
+      done();
+      this.#users -= 1;
+      if (this.#users === 0) this.#idle = this.#clock.after(IDLE_MS, () => void this.stop());
+    }
+  }
+
+  /** Makes a segment of the text in `memory` and puts it into an arena. */
+  async write(
+    memory: TextMemory,
+    documents: readonly PlacedDocument[],
+    contentEnd: number,
+  ): Promise<SharedPlace> {
+    const written = await this.#ask({
+      kind: "write",
+      memory: memory.memory,
+      textBytes: memory.textBytes,
+      documents,
+      contentEnd,
+    });
+    if (written.kind !== "written") throw new Error(`a segment was not written: ${JSON.stringify(written)}`);
+    const place = this.#arenas.allocate(written.bytes);
+    const { arena, start } = place.place;
+    try {
+      await this.#ask({ kind: "copy", to: this.#arenas.arenas[arena]!.memory, start });
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+    return place;
+  }
+
+  async stop(): Promise<void> {
+    this.#idle?.cancel();
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#memory = undefined;
+    await worker?.terminate();
+  }
+
+  #ask(message: ToBuilder): Promise<FromBuilder> {
+    if (this.#worker === undefined) {
+      this.#worker = startThread("build-thread", {});
+      this.#worker.unref();
+    }
+    const worker = this.#worker;
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        worker.off("message", onMessage);
+        worker.off("error", onError);
+        worker.off("exit", onExit);
+      };
+      const onMessage = (reply: FromBuilder): void => {
+        end();
+        if (reply.kind === "failed") reject(new Error(reply.message));
+        else resolve(reply);
+      };
+      const onError = (error: Error): void => {
+        end();
+        this.#worker = undefined;
+        reject(error);
+      };
+      const onExit = (): void => onError(new Error("the building thread ended"));
+      worker.on("message", onMessage);
+      worker.on("error", onError);
+      worker.on("exit", onExit);
+      worker.postMessage(message, []);
+    });
+  }
+}

@@ -1,0 +1,133 @@
+/** Turns hits into what an answer shows: lines cut out of the text, columns counted in characters, context around them. */
+import type { FileMatch, LineMatch, MatchRange, Position } from "../result.ts";
+import { RECORD_WORDS, type Hit } from "../search/hit.ts";
+import type { BranchMasks } from "../search/open-segment.ts";
+import type { Segment } from "../segment/segment.ts";
+import type { SymbolTable } from "../segment/symbols.ts";
+
+export interface Shown {
+  readonly segment: Segment;
+  readonly symbols: SymbolTable | undefined;
+  readonly firstDocument: number;
+  readonly masks: BranchMasks;
+  readonly branches: readonly string[];
+}
+
+export interface ShowTerms {
+  readonly contextLines: number;
+  readonly whole: boolean;
+  readonly matchesMax: number;
+}
+
+export function materialize(hit: Hit, shown: Shown, terms: ShowTerms): FileMatch {
+  const { segment, firstDocument, masks, branches } = shown;
+  const { document } = hit;
+  const start = segment.start(document);
+  const text = segment.bytes.subarray(start, start + segment.contentBytes(document));
+  const pathRanges = [];
+  for (let i = 0; i < hit.pathRanges.length; i += 2)
+    pathRanges.push({ start: hit.pathRanges[i]!, end: hit.pathRanges[i + 1]! });
+  return {
+    document: firstDocument + document,
+    path: hit.path,
+    oid: segment.oid(document),
+    language: segment.language(document),
+    branches: branches.filter((_, branch) => masks.has(firstDocument + document, branch)),
+    score: hit.score,
+    matchCount: hit.matchCount,
+    pathRanges,
+    lines: lines(hit, text, shown.symbols, terms),
+    ...(terms.whole ? { content: segment.content(document) } : {}),
+  };
+}
+
+function lines(hit: Hit, text: Uint8Array, symbols: SymbolTable | undefined, terms: ShowTerms): LineMatch[] {
+  const { records } = hit;
+  const out: LineMatch[] = [];
+  const count = Math.min(terms.matchesMax, records.length / RECORD_WORDS);
+  for (let i = 0; i < count;) {
+    const at = i * RECORD_WORDS;
+    const line = records[at + 2]!;
+    const lineStart = records[at + 3]!;
+    const lineEnd = records[at + 4]!;
+    const columns = new Columns(text, lineStart, line);
+    const ranges: MatchRange[] = [];
+    let score = 0;
+    for (; i < count && records[i * RECORD_WORDS + 2] === line; i += 1) {
+      const each = i * RECORD_WORDS;
+      const from = records[each]!;
+      const to = records[each + 1]!;
+      const symbol = records[each + 6]! - 1;
+      score = Math.max(score, records[each + 5]!);
+      const start = columns.position(from);
+      const end = to <= lineEnd ? columns.position(to) : new Columns(text, lineStart, line).position(to);
+      ranges.push(
+        symbols === undefined || symbol < 0
+          ? { start, end }
+          : { start, end, symbol: symbols.info(symbol, nameOf(symbols, symbol, text)) },
+      );
+    }
+    out.push({
+      line,
+      start: lineStart,
+      end: lineEnd,
+      text: copy(text, lineStart, lineEnd),
+      ranges,
+      score,
+      ...(terms.contextLines > 0 ? context(text, lineStart, lineEnd, terms.contextLines) : {}),
+    });
+  }
+  return out;
+}
+
+function nameOf(symbols: SymbolTable, symbol: number, text: Uint8Array): string {
+  return copy(text, symbols.start(symbol), symbols.end(symbol)).toString("utf8");
+}
+
+function context(
+  text: Uint8Array,
+  start: number,
+  end: number,
+  count: number,
+): { before: Buffer; after: Buffer } {
+  let from = start;
+  for (let i = 0; i < count && from > 0; i += 1) from = text.lastIndexOf(10, from - 2) + 1;
+  let to = end;
+  for (let i = 0; i < count && to < text.length; i += 1) {
+    const next = text.indexOf(10, to + 1);
+    to = next === -1 ? text.length : next;
+  }
+  return {
+    before: copy(text, from, Math.max(from, start - 1)),
+    after: copy(text, Math.min(end + 1, to), to),
+  };
+}
+
+function copy(text: Uint8Array, from: number, to: number): Buffer {
+  return Buffer.from(text.slice(from, to).buffer);
+}
+
+/** Counts characters from a line's start, going right only, so that many matches in a long line cost one walk. */
+class Columns {
+  readonly #text: Uint8Array;
+  #at: number;
+  #line: number;
+  #column = 1;
+
+  constructor(text: Uint8Array, lineStart: number, line: number) {
+    this.#text = text;
+    this.#at = lineStart;
+    this.#line = line;
+  }
+
+  position(offset: number): Position {
+    for (; this.#at < offset; this.#at += 1) {
+      const byte = this.#text[this.#at]!;
+      if (byte === 10) {
+        this.#line += 1;
+        this.#column = 1;
+      } else if ((byte & 0xc0) !== 0x80) this.#column += 1;
+    }
+    return { offset, line: this.#line, column: this.#column };
+  }
+}

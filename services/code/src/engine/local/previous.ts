@@ -1,0 +1,125 @@
+/** The index before, as a build reads it: which of its documents are wanted again, and which of its segments are worth keeping for them. */
+import type { SourceDocument, SymbolSpan } from "../document.ts";
+import { breath } from "./breath.ts";
+import type { IndexPart, MemoryIndex, OpenPart } from "./memory-index.ts";
+
+/** A segment is kept while at least this share of its bytes is live. */
+const LIVE_SHARE_MIN = 0.75;
+/** Segments below this are small; when there are more than so many, they are put together. */
+const SMALL_BYTES = 2_097_152;
+const SMALL_MAX = 8;
+const STEP_DOCUMENTS = 4_096;
+
+interface Live {
+  readonly branches: readonly number[];
+  readonly symbols: readonly SymbolSpan[] | undefined;
+}
+
+export class Previous {
+  readonly #index: MemoryIndex;
+  /** Where each path with each object id is: segment and document. */
+  readonly #places = new Map<string, readonly [number, number]>();
+  readonly #live: Map<number, Live>[];
+
+  private constructor(index: MemoryIndex) {
+    this.#index = index;
+    this.#live = index.opened.map(() => new Map<number, Live>());
+  }
+
+  static async read(index: MemoryIndex): Promise<Previous> {
+    const previous = new Previous(index);
+    let step = 0;
+    for (const [number, { segment, firstDocument }] of index.opened.entries()) {
+      for (let document = 0; document < segment.documents; document += 1) {
+        if (!index.masks.isLive(firstDocument + document)) continue;
+        previous.#places.set(key(segment.path(document), segment.oid(document)), [number, document]);
+        step += 1;
+        if (step % STEP_DOCUMENTS === 0) await breath();
+      }
+    }
+    return previous;
+  }
+
+  /** True when the index has this very document; it is then wanted again. */
+  keep(document: SourceDocument, branches: readonly number[]): boolean {
+    const place = this.#places.get(key(document.path, document.oid));
+    if (place === undefined) return false;
+    this.#live[place[0]]!.set(place[1], { branches, symbols: document.symbols });
+    return true;
+  }
+
+  /** Segments to share, with the branches of every document (none: gone) and, when they change, all symbols. */
+  keptParts(): {
+    part: IndexPart;
+    branches: (readonly number[])[];
+    symbols: Map<number, readonly SymbolSpan[]> | undefined;
+  }[] {
+    return this.#choose(true).map((number) => {
+      const live = this.#live[number]!;
+      const { segment } = this.#index.opened[number]!;
+      const branches = Array.from(
+        { length: segment.documents },
+        (_, document) => live.get(document)?.branches ?? [],
+      );
+      const changed = [...live.values()].some((each) => each.symbols !== undefined);
+      const symbols = changed ? new Map<number, readonly SymbolSpan[]>() : undefined;
+      if (symbols !== undefined)
+        for (const each of this.liveIn(number))
+          if (each.symbols !== undefined) symbols.set(each.document, each.symbols);
+      return { part: this.#index.parts[number]!, branches, symbols };
+    });
+  }
+
+  /** Segments whose live documents move into new ones. */
+  droppedParts(): { part: OpenPart; number: number }[] {
+    return this.#choose(false).map((number) => ({ part: this.#index.opened[number]!, number }));
+  }
+
+  *liveIn(number: number): Iterable<{
+    document: number;
+    branches: readonly number[];
+    symbols: readonly SymbolSpan[] | undefined;
+  }> {
+    const table = this.#index.opened[number]!.symbols;
+    for (const [document, { branches, symbols }] of this.#live[number]!) {
+      if (symbols !== undefined || table === undefined) {
+        yield { document, branches, symbols };
+        continue;
+      }
+      const [first, stop] = table.range(document);
+      yield {
+        document,
+        branches,
+        symbols: Array.from({ length: stop - first }, (_, i) => table.span(first + i)),
+      };
+    }
+  }
+
+  #choose(kept: boolean): number[] {
+    const numbers = this.#index.opened
+      .map((_, number) => number)
+      .filter((number) => this.#live[number]!.size > 0);
+    const worth = numbers.filter((number) => this.#liveShare(number) >= LIVE_SHARE_MIN);
+    const small = worth.filter((number) => this.#index.parts[number]!.segment.place.bytes < SMALL_BYTES);
+    const keep = new Set(
+      small.length > SMALL_MAX ? worth.filter((number) => !small.includes(number)) : worth,
+    );
+    return numbers.filter((number) => keep.has(number) === kept);
+  }
+
+  #liveShare(number: number): number {
+    const { segment } = this.#index.opened[number]!;
+    let all = 0;
+    let live = 0;
+    for (let document = 0; document < segment.documents; document += 1) {
+      const bytes = segment.contentBytes(document) + 1;
+      all += bytes;
+      if (this.#live[number]!.has(document)) live += bytes;
+    }
+    return live / all;
+  }
+}
+
+function key(path: string, oid: string): string {
+  return `${oid}\0${path}`;
+}

@@ -1,0 +1,159 @@
+/**
+ * Runs one query over segments, document by document: narrows by grams, tests the tree, locates what was found, and gives it to a sink. It runs on a searching
+ * thread and stops where it is when told to; what was counted until then is exact for what was looked at.
+ */
+import { MATCHES_MAX, scratchLayout } from "../memory/scratch.ts";
+import type { EngineQuery } from "../query.ts";
+import { Interrupted } from "./interrupted.ts";
+import { MatchList } from "./match-list.ts";
+import type { OpenSegment } from "./open-segment.ts";
+import type { TextAtom } from "./text-atom.ts";
+import { compileTree, type Tree } from "./tree.ts";
+
+export interface Counts {
+  files: number;
+  lines: number;
+  matches: number;
+  documents: number;
+  documentsScanned: number;
+  bytesScanned: number;
+}
+
+/** A found document: its matches are read from here before the next one is looked for. */
+export interface Found {
+  readonly open: OpenSegment;
+  readonly segmentNumber: number;
+  readonly document: number;
+  /** Matches in the content, as addresses; none when only the path is to be shown. */
+  readonly content: MatchList;
+  readonly path: MatchList;
+  readonly atoms: number;
+  readonly boost: number;
+}
+
+export interface Sink {
+  /** Called for each part of a document's located matches, in order; `located` is the address of records of five u32. */
+  located(found: Found, located: number, count: number): void;
+  /** Called when the document is complete. */
+  end(found: Found): void;
+}
+
+export interface ExecutionTerms {
+  readonly branches: readonly string[];
+  readonly matchesMax: number;
+  /** Throws `Interrupted` when the search should stop. */
+  readonly checkpoint: () => void;
+}
+
+export interface Outcome {
+  readonly counts: Counts;
+  readonly stopped: "matches-max" | "interrupted" | undefined;
+}
+
+export function execute(
+  query: EngineQuery,
+  segments: readonly { readonly open: OpenSegment; readonly number: number }[],
+  terms: ExecutionTerms,
+  sink: Sink,
+): Outcome {
+  const counts: Counts = {
+    files: 0,
+    lines: 0,
+    matches: 0,
+    documents: 0,
+    documentsScanned: 0,
+    bytesScanned: 0,
+  };
+  const tree = compileTree(query, terms.branches, terms.checkpoint);
+  let stopped: Outcome["stopped"];
+  try {
+    for (const { open, number } of segments) {
+      terms.checkpoint();
+      if (!searchSegment(tree, open, number, terms, counts, sink)) {
+        stopped = "matches-max";
+        break;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    stopped = "interrupted";
+  }
+  counts.bytesScanned = tree.atoms.reduce((sum, atom) => sum + atom.scannedBytes, 0);
+  return { counts, stopped };
+}
+
+/** False when there were enough matches. */
+function searchSegment(
+  tree: Tree,
+  open: OpenSegment,
+  segmentNumber: number,
+  terms: ExecutionTerms,
+  counts: Counts,
+  sink: Sink,
+): boolean {
+  const { documents } = open.segment;
+  counts.documents += documents;
+  const set = tree.root.enter(open);
+  const merged = new MatchList();
+  const mergedPath = new MatchList();
+  for (let document = set?.next(0) ?? 0; document !== -1 && document < documents;) {
+    if (open.masks.isLive(open.firstDocument + document)) {
+      terms.checkpoint();
+      counts.documentsScanned += 1;
+      if (tree.root.test(document)) {
+        const atoms = tree.root.matched();
+        const path = together(atoms, "path", mergedPath);
+        const content = tree.pathsOnly ? NOTHING : together(atoms, "content", merged);
+        const found: Found = {
+          open,
+          segmentNumber,
+          document,
+          content,
+          path,
+          atoms: atoms.length,
+          boost: tree.root.boost(),
+        };
+        counts.files += 1;
+        counts.matches += content.count > 0 ? content.count : Math.max(path.count, tree.pathsOnly ? 1 : 0);
+        counts.lines += locate(found, sink);
+        sink.end(found);
+        if (counts.matches >= terms.matchesMax) return false;
+      }
+    }
+    document = set === undefined ? document + 1 : set.next(document + 1);
+  }
+  return true;
+}
+
+const NOTHING = new MatchList();
+
+function together(atoms: readonly TextAtom[], side: "content" | "path", merged: MatchList): MatchList {
+  const lists = atoms.map((atom) => atom[side]).filter((list) => list.count > 0);
+  if (lists.length === 0) return NOTHING;
+  if (lists.length === 1) return lists[0]!;
+  MatchList.merge(lists, merged);
+  return merged;
+}
+
+/** In parts that fit the scratch. Returns the number of lines that matches start on. */
+function locate(found: Found, sink: Sink): number {
+  const { content, open, document } = found;
+  const { arena, segment } = open;
+  const start = segment.start(document);
+  const end = start + segment.contentBytes(document);
+  const matches = arena.scratch + scratchLayout.matches;
+  const located = arena.scratch + scratchLayout.located;
+  let lines = 0;
+  let lastLine = 0;
+  for (let from = 0; from < content.count; from += MATCHES_MAX) {
+    const count = Math.min(MATCHES_MAX, content.count - from);
+    arena.words.set(content.pairs.subarray(from * 2, (from + count) * 2), matches >>> 2);
+    lines += arena.kernels.locate(matches, count, start, end, located);
+    const words = arena.words;
+    // A line that the part before ended on was counted there.
+    if (from > 0 && words[(located >>> 2) + 2] === lastLine) lines -= 1;
+    lastLine = words[(located >>> 2) + (count - 1) * 5 + 2]!;
+    sink.located(found, located, count);
+  }
+  return lines;
+}

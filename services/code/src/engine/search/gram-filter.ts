@@ -1,0 +1,64 @@
+/** Which blocks of a segment can hold what a plan asks for. */
+import { ATOMS_MAX, BITMAPS_MAX, scratchLayout } from "../memory/scratch.ts";
+import type { GramPlan } from "../regex/gram-plan.ts";
+import { BITMAP_BYTES } from "../segment/format.ts";
+import { bitmapAt, type OpenSegment } from "./open-segment.ts";
+
+/** Writes the bitmap into `slot`; false when no block can. Slots from ATOMS_MAX on are for what happens on the way. */
+export function filterBlocks(open: OpenSegment, plan: GramPlan, folds: boolean, slot: number): boolean {
+  const { arena, segment } = open;
+  const into = bitmapAt(arena, slot);
+  let any = evaluate(open, plan, slot, ATOMS_MAX);
+  if (!folds || segment.folding === 0) return any;
+  if (!any) arena.bytes.fill(0, into, into + BITMAP_BYTES);
+  arena.kernels.or(into, segment.folding);
+  arena.kernels.spread(into, segment.joined, segment.blocks);
+  any = true;
+  return any;
+}
+
+/** When it returns false, what the slot holds means nothing. */
+function evaluate(open: OpenSegment, plan: GramPlan, slot: number, free: number): boolean {
+  const { arena, segment } = open;
+  const { kernels } = arena;
+  const into = bitmapAt(arena, slot);
+  // Too deep to evaluate in the room there is: every block may have it.
+  if (plan.kind === "none") return false;
+  if (plan.kind === "all" || free + 2 > BITMAPS_MAX) {
+    arena.bytes.fill(255, into, into + BITMAP_BYTES);
+    return true;
+  }
+  if (plan.kind === "literal") return literal(open, plan.classes, into, bitmapAt(arena, free));
+  if (plan.kind === "or") {
+    let any = false;
+    for (const each of plan.of) {
+      if (!evaluate(open, each, any ? free : slot, any ? free + 1 : free)) continue;
+      if (any) kernels.or(into, bitmapAt(arena, free));
+      any = true;
+    }
+    return any;
+  }
+  // Two literals of one match can lie in different blocks of its document.
+  let first = true;
+  for (const each of plan.of) {
+    const target = first ? slot : free;
+    if (!evaluate(open, each, target, first ? free : free + 1)) return false;
+    kernels.spread(bitmapAt(arena, target), segment.joined, segment.blocks);
+    if (!first && kernels.and(into, bitmapAt(arena, free)) === 0) return false;
+    first = false;
+  }
+  return true;
+}
+
+function literal(open: OpenSegment, classes: string, into: number, spare: number): boolean {
+  const { arena, segment } = open;
+  const at = arena.scratch + scratchLayout.grams;
+  const grams = new Set<number>();
+  for (let i = 2; i < classes.length; i += 1)
+    grams.add((classes.charCodeAt(i - 2) << 12) | (classes.charCodeAt(i - 1) << 6) | classes.charCodeAt(i));
+  let n = 0;
+  for (const gram of grams) arena.words[(at >>> 2) + n++] = gram;
+  return (
+    arena.kernels.literalBlocks(segment.directory, segment.data, segment.blocks, at, n, spare, into) !== 0
+  );
+}

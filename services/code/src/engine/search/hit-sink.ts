@@ -1,0 +1,81 @@
+/** Collects what was found as scored hits, for an answer that shows the best files. */
+import { fileScore, pathScore, symbolScore, wordScore } from "../rank/score.ts";
+import type { Found, Sink } from "./executor.ts";
+import { BestHits, RECORD_WORDS, type Hit } from "./hit.ts";
+
+const LOCATED_WORDS = 5;
+
+export class HitSink implements Sink {
+  readonly #best: BestHits;
+  #records: Uint32Array[] = [];
+  #bestMatch = 0;
+
+  constructor(filesMax: number) {
+    this.#best = new BestHits(filesMax);
+  }
+
+  located(found: Found, located: number, count: number): void {
+    const { arena, segment, symbols } = found.open;
+    const { bytes, words } = arena;
+    const from = segment.start(found.document);
+    const to = from + segment.contentBytes(found.document);
+    const out = new Uint32Array(count * RECORD_WORDS);
+    let at = located >>> 2;
+    for (let i = 0; i < out.length; i += RECORD_WORDS) {
+      const start = words[at]!;
+      const end = words[at + 1]!;
+      let score = wordScore(bytes, from, to, from + start, from + end);
+      const symbol = symbols === undefined ? -1 : symbols.touched(found.document, start, end);
+      if (symbols !== undefined && symbol !== -1)
+        score += symbolScore(start, end, symbols.start(symbol), symbols.end(symbol), symbols.kind(symbol));
+      for (let word = 0; word < LOCATED_WORDS; word += 1) out[i + word] = words[at + word]!;
+      out[i + 5] = score;
+      out[i + 6] = symbol + 1;
+      if (score > this.#bestMatch) this.#bestMatch = score;
+      at += LOCATED_WORDS;
+    }
+    this.#records.push(out);
+  }
+
+  end(found: Found): void {
+    const { open, document, path, content, segmentNumber } = found;
+    const { segment } = open;
+    const name = segment.path(document);
+    const pathFrom = segment.nameStart(document);
+    const pathTo = pathFrom + segment.nameBytes(document);
+    const base = pathTo - Buffer.byteLength(name.slice(name.lastIndexOf("/") + 1));
+    const pathRanges: number[] = [];
+    for (let i = 0; i < path.count; i += 1) {
+      const start = path.pairs[i * 2]!;
+      const end = path.pairs[i * 2 + 1]!;
+      pathRanges.push(start - pathFrom, end - pathFrom);
+      this.#bestMatch = Math.max(this.#bestMatch, pathScore(start, end, base, pathTo));
+    }
+    const hit: Hit = {
+      segment: segmentNumber,
+      document,
+      path: name,
+      score: fileScore(this.#bestMatch, found.atoms, segment.categoryNumber(document), found.boost),
+      matchCount: content.count > 0 ? content.count : Math.max(1, path.count),
+      records: this.#records.length === 1 ? this.#records[0]! : joined(this.#records),
+      pathRanges,
+    };
+    this.#best.add(hit);
+    this.#records = [];
+    this.#bestMatch = 0;
+  }
+
+  sorted(): Hit[] {
+    return this.#best.sorted();
+  }
+}
+
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const out = new Uint32Array(parts.reduce((sum, each) => sum + each.length, 0));
+  let at = 0;
+  for (const each of parts) {
+    out.set(each, at);
+    at += each.length;
+  }
+  return out;
+}

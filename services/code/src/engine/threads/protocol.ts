@@ -1,0 +1,89 @@
+/** What the engine and its threads say to each other. Memory is shared; messages only name places in it. */
+import type { EngineErrorCode } from "../errors.ts";
+import type { WasmMemory } from "../kernels/wasm.ts";
+import type { EngineQuery } from "../query.ts";
+import type { Counts } from "../search/executor.ts";
+import type { Hit } from "../search/hit.ts";
+import type { PlacedDocument } from "../segment/writer.ts";
+
+/** A run of bytes in an arena. */
+export interface Place {
+  readonly arena: number;
+  readonly start: number;
+  readonly bytes: number;
+}
+
+export interface SegmentPlace extends Place {
+  readonly firstDocument: number;
+  readonly symbols: Place | undefined;
+}
+
+/** Everything a searching thread needs to know of an index. */
+export interface IndexPlace {
+  readonly index: number;
+  readonly branches: readonly string[];
+  readonly masks: SharedArrayBuffer;
+  readonly segments: readonly SegmentPlace[];
+}
+
+/** Words of the memory that a search shares with the one who asked. */
+export const control = {
+  /** Not 0: stop. */
+  stop: 0,
+  /** Pieces that were sent and not yet taken. */
+  inFlight: 1,
+} as const;
+export const CONTROL_BYTES = 8;
+
+export interface SearchJob {
+  readonly job: number;
+  readonly index: number;
+  readonly query: EngineQuery;
+  /** Numbers of segments, half-open. */
+  readonly from: number;
+  readonly to: number;
+  readonly filesMax: number;
+  readonly matchesMax: number;
+  readonly control: SharedArrayBuffer;
+  /** As lines of JSON, in pieces, instead of hits. */
+  readonly lines: boolean;
+}
+
+export type ToSearcher =
+  | { readonly kind: "arena"; readonly number: number; readonly memory: WasmMemory }
+  | { readonly kind: "open"; readonly place: IndexPlace }
+  | { readonly kind: "close"; readonly index: number }
+  | { readonly kind: "search"; readonly job: SearchJob };
+
+export interface SearchReply {
+  readonly counts: Counts;
+  readonly stopped: "matches-max" | "interrupted" | undefined;
+  readonly hits: readonly Hit[];
+}
+
+export type FromSearcher =
+  | { readonly kind: "piece"; readonly job: number; readonly piece: Uint8Array }
+  | ({ readonly kind: "done"; readonly job: number } & SearchReply)
+  | {
+      readonly kind: "failed";
+      readonly job: number;
+      readonly code: EngineErrorCode | undefined;
+      readonly message: string;
+      readonly position: number | undefined;
+    };
+
+export type ToBuilder =
+  | {
+      readonly kind: "write";
+      readonly memory: WasmMemory;
+      readonly textBytes: number;
+      readonly documents: readonly PlacedDocument[];
+      readonly contentEnd: number;
+    }
+  /** Copies what was written last. */
+  | { readonly kind: "copy"; readonly to: WasmMemory; readonly start: number };
+
+export type FromBuilder =
+  | { readonly kind: "written"; readonly bytes: number }
+  | { readonly kind: "copied" }
+  | { readonly kind: "failed"; readonly message: string };

@@ -1,0 +1,21 @@
+/** Starts a thread of the engine, from built files or straight from source (tests, development), where it first has to learn to read TypeScript. */
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { Worker, type WorkerOptions } from "node:worker_threads";
+
+export function startThread(name: "search-thread" | "build-thread", data: unknown): Worker {
+  const options: WorkerOptions = {
+    workerData: data,
+    name,
+    // Threads keep little in their heaps; without limits these would grow to a share of the machine's memory before collecting.
+    resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },
+  };
+  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL(`./${name}.js`, import.meta.url), options);
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm/api")).href.replace(
+    /\.cjs$/,
+    ".mjs",
+  );
+  const source = new URL(`./${name}.ts`, import.meta.url).href;
+  const code = `import(${JSON.stringify(loader)}).then((tsx) => { tsx.register(); return import(${JSON.stringify(source)}); });`;
+  return new Worker(code, { ...options, eval: true });
+}
