@@ -36,7 +36,8 @@ export function auctionOf(machine: AuctionMachine, lot: Lot): Auction {
     const { bid } = value;
     if (!bid || !bidders?.has(node) || !market.isCurrent(bid)) continue;
     const { freeBytes, maxBids } = bid;
-    bids.push({ node, revision, seenAt, session: value.session, freeBytes, maxBids });
+    const neighbours = market.neighbours(lot, node);
+    bids.push({ node, revision, seenAt, session: value.session, freeBytes, maxBids, neighbours });
   }
   const passes = [...board.passesOn(lot.replica)]
     .filter(([node, { value }]) => bidders?.has(node) && market.isCurrent({ ...value, replica: lot.replica }))
@@ -48,6 +49,8 @@ export function auctionOf(machine: AuctionMachine, lot: Lot): Auction {
     passes,
     expected,
     configured: market.configuredMaxBids(lot),
+    // What is to be moved for memory's sake is not to share a zone for it.
+    neighboursMax: lot.why === "move" ? market.neighbours(lot, lot.holder!) : Infinity,
     minBytes: board.footprints.get(lot.shardKey)?.value.bytes ?? 0,
     gone: machine.closings.get(lot.replica)?.gone ?? NONE,
   };
@@ -130,7 +133,9 @@ function close(
   };
   closings.set(lot.replica, closing);
   const won = verdict.kind === "won";
-  const last = won ? reasonOf(lot, n, verdict, auction) : `round ${n}: nobody of ${verdict.answers} has room`;
+  const last = won
+    ? reasonOf(lot, n, verdict, auction)
+    : `round ${n}: nobody of ${verdict.answers} can take it (${passReasons(machine, lot)})`;
   const shared: Close = {
     replica: lot.replica,
     round: {
@@ -182,6 +187,17 @@ function close(
   market.emit("close", lot.replica, commits.award(shared, award, stale, lot.tenure));
 }
 
+/** Why the first few bidders passed. */
+function passReasons({ market }: AuctionMachine, lot: Lot): string {
+  const passes = [...market.board.passesOn(lot.replica)]
+    .filter(([, { value }]) => market.isCurrent({ ...value, replica: lot.replica }))
+    .map(([node, { value }]) => `${node}: ${value.reason}`);
+  const shown = passes.sort().slice(0, PASSES_SHOWN);
+  return [...shown, ...(passes.length > shown.length ? ["…"] : [])].join("; ") || "its bids were too low";
+}
+
+const PASSES_SHOWN = 3;
+
 function reasonOf(
   lot: Lot,
   round: number,
@@ -192,9 +208,12 @@ function reasonOf(
   const most =
     second === undefined
       ? "the only bid"
-      : second.freeBytes === winner!.freeBytes
-        ? `the earliest of the highest of ${verdict.ranked.length} bids`
-        : `the highest of ${verdict.ranked.length} bids`;
+      : second.neighbours > winner!.neighbours &&
+          verdict.ranked.some((bid) => bid.freeBytes > winner!.freeBytes)
+        ? `the highest of ${verdict.ranked.length} bids from a zone with fewest replicas of it`
+        : second.freeBytes === winner!.freeBytes
+          ? `the earliest of the highest of ${verdict.ranked.length} bids`
+          : `the highest of ${verdict.ranked.length} bids`;
   const why = lot.why === "unheld" ? "" : lot.why === "leaving" ? `, ${lot.holder} leaves` : ", to be moved";
   return `won round ${round} with ${formatBytes(winner!.freeBytes)} free, ${most} (${auction.passes.length} passes, ${verdict.how}${why})`;
 }

@@ -5,7 +5,16 @@ import { judgeAuction, type Answer, type Auction, type BidAnswer } from "./judge
 const WINDOW = 60_000;
 
 function bid(node: string, freeBytes: number, given: Partial<BidAnswer> = {}): BidAnswer {
-  return { node, session: `s-${node}`, revision: 10, seenAt: 0, maxBids: 0, freeBytes, ...given };
+  return {
+    node,
+    session: `s-${node}`,
+    revision: 10,
+    seenAt: 0,
+    maxBids: 0,
+    freeBytes,
+    neighbours: 0,
+    ...given,
+  };
 }
 function pass(node: string, given: Partial<Answer> = {}): Answer {
   return { node, revision: 20, seenAt: 0, maxBids: 0, ...given };
@@ -17,6 +26,7 @@ function auction(given: Partial<Auction>): Auction {
     expected: new Set(["a", "b", "c"]),
     configured: undefined,
     minBytes: 0,
+    neighboursMax: Infinity,
     gone: new Set(),
     ...given,
   };
@@ -40,6 +50,17 @@ describe("who wins", () => {
   test("never a bid below the footprint, however high the others passed", () => {
     expect(winner({ bids: [bid("a", 5)], passes: [pass("b"), pass("c")], minBytes: 5 })).toBe("a");
     expect(judge({ bids: [bid("a", 4)], passes: [pass("b"), pass("c")], minBytes: 5 }).kind).toBe("empty");
+  });
+
+  test("a bid from a zone without another replica of the shard, before all that share one", () => {
+    const bids = [bid("a", 9, { neighbours: 1 }), bid("b", 5), bid("c", 6)];
+    expect(winner({ bids })).toBe("c");
+    expect(winner({ bids: [bid("a", 9, { neighbours: 1 })], passes: [pass("b"), pass("c")] })).toBe("a");
+  });
+
+  test("never a bid from a more crowded zone when the replica is well where it is", () => {
+    const bids = [bid("a", 9, { neighbours: 1 })];
+    expect(judge({ bids, passes: [pass("b"), pass("c")], neighboursMax: 0 }).kind).toBe("empty");
   });
 
   test("the next best when the winner's session is gone", () => {

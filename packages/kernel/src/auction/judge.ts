@@ -16,6 +16,8 @@ export interface Answer {
 export interface BidAnswer extends Answer {
   readonly session: string;
   readonly freeBytes: number;
+  /** How many other replicas of the shard are in the bidder's zone. */
+  readonly neighbours: number;
 }
 
 export interface Auction {
@@ -27,6 +29,8 @@ export interface Auction {
   readonly configured: number | undefined;
   /** Lower bids do not win: the shard was larger than that. */
   readonly minBytes: number;
+  /** Bids from zones with more other replicas of the shard do not win: the replica is well where it is. */
+  readonly neighboursMax: number;
   /** Sessions that are known to have ended, though the copy still shows their bids. */
   readonly gone: ReadonlySet<string>;
 }
@@ -74,8 +78,11 @@ export function judgeAuction(auction: Auction, windowMs: number, now: number): A
   const early = answers >= needed;
   if (!early && now < until) return { kind: "open", openedAt, until, needed, answers, missing };
   const ranked = bids
-    .filter(({ freeBytes, seenAt }) => freeBytes >= auction.minBytes && seenAt <= until)
-    .sort((a, b) => b.freeBytes - a.freeBytes || a.revision - b.revision);
+    .filter(
+      ({ freeBytes, neighbours, seenAt }) =>
+        freeBytes >= auction.minBytes && neighbours <= auction.neighboursMax && seenAt <= until,
+    )
+    .sort((a, b) => a.neighbours - b.neighbours || b.freeBytes - a.freeBytes || a.revision - b.revision);
   if (ranked.length === 0) return { kind: "empty", answers, openedAt };
   return { kind: "won", how: early ? "short-circuited" : "timed out", openedAt, answers, needed, ranked };
 }

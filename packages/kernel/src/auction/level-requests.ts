@@ -1,5 +1,5 @@
 import type { Guard } from "../store/contract.ts";
-import type { ReplicaKey } from "../identity/keys.ts";
+import { parseReplicaKey, type ReplicaKey } from "../identity/keys.ts";
 import type { AuctionMachine } from "./auction-machine.ts";
 import { formatBytes } from "./bytes.ts";
 import { levellingMove, type Load, type Movable } from "./levelling.ts";
@@ -7,7 +7,7 @@ import { levellingMove, type Load, type Movable } from "./levelling.ts";
 /** A move that nobody took is not asked for again for so long. */
 const REFUSED_MS = 60_000;
 
-/** As the evaluator: asks for the moves that level memory, a few at a time, while nothing waits for a first holder. */
+/** As the evaluator: asks for the moves that spread shards over zones and level memory, a few at a time, while nothing waits for a first holder. */
 export function levelMemory(machine: AuctionMachine, office: Guard, now: number): void {
   const { market, asked } = machine;
   const { host, board, lots, terms, bidders } = market;
@@ -42,15 +42,40 @@ export function levelMemory(machine: AuctionMachine, office: Guard, now: number)
     const bidder = board.bidders.get(node)?.value;
     if (bidder) loads.push({ node, budgetBytes: bidder.budgetBytes, usedBytes: used.get(node) ?? 0 });
   }
+  const spread = spreadingMove(machine, loads, movable);
+  if (spread) {
+    const zone = market.zones.get(spread.node) ?? "";
+    request(machine, spread, `spreads replicas: zone ${zone} has another of the shard`, office, now);
+    return;
+  }
   const move = levellingMove(loads, movable, terms.levelAt);
   if (!move) return;
-  request(machine, move, office, now);
+  const reason = `levels memory: ${move.node} is the fullest; moves ${formatBytes(move.bytes)}`;
+  request(machine, move, reason, office, now);
 }
 
-function request(machine: AuctionMachine, move: Movable, office: Guard, now: number): void {
+/** A replica that shares its zone with another of its shard, although a node in a zone with fewer has room for it. */
+function spreadingMove(
+  { market }: AuctionMachine,
+  loads: readonly Load[],
+  movable: readonly Movable[],
+): Movable | undefined {
+  if (market.replicasPerShard === 1 || new Set(market.zones.values()).size < 2) return undefined;
+  return movable.find(({ replica, node, bytes }) => {
+    const lot = { replica, shard: parseReplicaKey(replica).shard };
+    const here = market.neighbours(lot, node);
+    return (
+      here > 0 &&
+      loads.some(
+        (load) => load.budgetBytes - load.usedBytes >= bytes && market.neighbours(lot, load.node) < here,
+      )
+    );
+  });
+}
+
+function request(machine: AuctionMachine, move: Movable, reason: string, office: Guard, now: number): void {
   const { market, commits, asked } = machine;
   const tenure = market.host.facts.replica(move.replica, now).tenure!;
-  const reason = `levels memory: ${move.node} is the fullest; moves ${formatBytes(move.bytes)}`;
   asked.set(move.replica, now + REFUSED_MS);
   market.decide("move", move.replica, reason);
   const value = { v: 1, fromSession: tenure.value.session, by: market.host.self.node, reason } as const;

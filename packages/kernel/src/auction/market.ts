@@ -73,6 +73,7 @@ export class Market {
   terms: AuctionTerms = AUCTION_DEFAULTS;
   /** Who may take a lot; undefined while no plan of ours is in force. */
   bidders: ReadonlySet<string> | undefined;
+  zones: ReadonlyMap<string, string> = new Map();
   replicas: ReadonlySet<ReplicaKey> = new Set();
   replicasPerShard = 1;
   #actions: AuctionAction[] = [];
@@ -90,6 +91,7 @@ export class Market {
       this.terms = auctionTerms(plan.parameters.placement);
       this.replicas = new Set(plan.lines.keys());
       this.replicasPerShard = plan.parameters.replicas;
+      this.zones = plan.zones ?? new Map();
     }
     this.lots.set(plan ? this.replicas : new Set(), this.bidders ?? new Set(), this.terms.graceMs);
   }
@@ -151,6 +153,23 @@ export class Market {
     return undefined;
   }
 
+  /** How many other replicas of the shard are, or are about to be, in the zone of the node. */
+  neighbours(lot: Pick<Lot, "replica" | "shard">, node: string): number {
+    const zone = this.zones.get(node);
+    let count = 0;
+    for (let r = 0; r < this.replicasPerShard && zone !== undefined; r++) {
+      const replica = replicaKey(this.service, lot.shard, r);
+      if (replica === lot.replica) continue;
+      const facts = this.host.facts.known(replica);
+      const holder = facts?.tenure?.value;
+      if (!holder) continue;
+      const award = facts?.award?.value;
+      const at = award?.fromSession === holder.session ? award.node : holder.node;
+      if (this.zones.get(at) === zone) count++;
+    }
+    return count;
+  }
+
   /** Does a bid still count? Its round is not over, and the lot is as it was. */
   isCurrent(bid: Pick<Bid, "replica" | "round" | "tenure">): boolean {
     const lot = this.lots.get(bid.replica);
@@ -178,6 +197,9 @@ export class Market {
       if (replica === lot.replica) continue;
       const local = this.host.local(replica);
       if (local && (local.hold || local.data !== "none" || this.#isTarget(replica))) return true;
+      // Granted, and not adopted yet.
+      const granted = this.host.facts.known(replica)?.tenure?.value.session;
+      if (granted !== undefined && granted === this.host.liveness?.id) return true;
     }
     return false;
   }

@@ -30,5 +30,6 @@ function plan(service: string, view: View, line: PlanLine): Plan {
     for (let replica = 0; replica < parameters.replicas; replica++)
       lines.set(`${shardKey(service, id)}/${replica}`, line);
   const bidders = view.members.filter(({ weight }) => weight > 0).map(({ node }) => node);
-  return { viewN: view.n, parameters, lines, bidders: bidders.sort() };
+  const zones = new Map(view.members.map(({ node, zone }) => [node, zone]));
+  return { viewN: view.n, parameters, lines, bidders: bidders.sort(), zones };
 }

@@ -72,3 +72,31 @@ test("says when nobody holds it, who is getting ready, and what is held against 
 test("a shard that does not exist has no explanation", () => {
   expect(explain(sources(), "s", "99")).toBeUndefined();
 });
+
+test("shows what an open auction has heard, why bidders passed, and how the last round ended", () => {
+  const auction = (part: "round" | "bidder" | "pass", about: string, value: object): Entry => ({
+    key: keys.auction("s", part, about),
+    revision: 50,
+    value: JSON.stringify(value),
+  });
+  const bid = { replica: "s/7/0", round: 3, tenure: 0, maxBids: 0 };
+  const found = explain(
+    sources(
+      auction("round", "s/7/0", { n: 2, empties: 1, last: "round 2: nobody of 3 has room" }),
+      auction("bidder", "a", { node: "a", bid: { ...bid, freeBytes: 2 ** 20 } }),
+      auction("bidder", "b", { node: "b", bid: { ...bid, freeBytes: 2 ** 21 } }),
+      auction("bidder", "c", { node: "c", bid: { ...bid, round: 2, freeBytes: 2 ** 30 } }),
+      auction("pass", "s/7/0/d", { node: "d", round: 3, tenure: 0, reason: "needs 3.0 MiB, has 1.0 MiB" }),
+      auction("pass", "s/7/0/e", { node: "e", round: 2, tenure: 0, reason: "long ago" }),
+    ),
+    "s",
+    "7",
+  )!;
+  expect(found.replicas[0]?.auction?.bids.map(({ node }) => node)).toEqual(["b", "a"]);
+  const text = renderExplanation(found, String);
+  expect(text).toContain("last auction: round 2: nobody of 3 has room");
+  expect(text).toContain("round 3: b bids 2.0 MiB free\n    round 3: a bids 1.0 MiB free\n");
+  expect(text).toContain("round 3: d passes: needs 3.0 MiB, has 1.0 MiB");
+  expect(text).toContain("nobody had room in the last round");
+  expect(text).not.toContain("long ago");
+});

@@ -5,6 +5,7 @@ import type { Plan } from "../placement/plan.ts";
 import type { Entry } from "../store/contract.ts";
 import type { Contender, Primary, Tenure } from "../tenure/tenure.ts";
 import type { Decision } from "./decisions.ts";
+import { auctionLines, explainAuction, type AuctionExplanation } from "./explain-auction.ts";
 
 /** The answer to "who holds it, since when, and why": everything the store and the plan say of one shard, and what a node decided about it. */
 export interface Explanation {
@@ -35,6 +36,8 @@ export interface ReplicaExplanation {
   /** In the plan's order; the first should hold it. */
   readonly candidates: readonly string[];
   readonly planReason: string;
+  /** Where it is auctioned: what the round that is open has heard, and how the last one ended. */
+  readonly auction?: AuctionExplanation;
   readonly decisions: readonly Decision[];
 }
 
@@ -63,6 +66,7 @@ export function explain(sources: ExplainSources, service: string, shard: string)
       contenders: contendersOf(sources, `${keys.prefix}contender/${key}/`),
       candidates: line?.candidates ?? [],
       planReason: line?.reason ?? "not in the plan",
+      ...explainAuction(sources, service, key, entry),
       decisions: sources.decisions(key),
     });
   }
@@ -81,7 +85,8 @@ export function explain(sources: ExplainSources, service: string, shard: string)
 /** For people: one paragraph per replica. `wall` turns a wall clock into text. */
 export function renderExplanation(explanation: Explanation, wall: (ms: number) => string): string {
   const lines = [`${explanation.service}/${explanation.shard}`];
-  for (const { replica, holder, contenders, candidates, planReason, decisions } of explanation.replicas) {
+  for (const each of explanation.replicas) {
+    const { replica, holder, contenders, candidates, planReason, auction, decisions } = each;
     lines.push(
       holder
         ? `  replica ${replica}: held by ${holder.node} (${holder.address}) since ${wall(holder.since)}, epoch ${formatEpoch(holder.epoch)}`
@@ -93,10 +98,13 @@ export function renderExplanation(explanation: Explanation, wall: (ms: number) =
       );
     const [first, ...rest] = candidates;
     lines.push(
-      first === undefined
-        ? `    plan: nobody can hold it: ${planReason}`
-        : `    plan: ${first}, then ${rest.join(", ") || "nobody"}: ${planReason}`,
+      first === undefined && auction
+        ? `    plan: ${planReason}`
+        : first === undefined
+          ? `    plan: nobody can hold it: ${planReason}`
+          : `    plan: ${first}, then ${rest.join(", ") || "nobody"}: ${planReason}`,
     );
+    if (auction) lines.push(...auctionLines(auction).map((text) => `    ${text}`));
     for (const { node, phase, progress } of contenders)
       lines.push(`    contender: ${node}, ${phase} (${Math.round(progress * 100)} %)`);
     for (const { at, node, kind, reason } of decisions)

@@ -27,6 +27,8 @@ export interface Plan {
   readonly lines: ReadonlyMap<ReplicaKey, PlanLine>;
   /** For auctions and claims, whose lines name no candidates: the nodes that may take a replica, in order of their ids. */
   readonly bidders?: readonly string[];
+  /** Likewise: the zones of the members. */
+  readonly zones?: ReadonlyMap<string, string>;
 }
 
 export interface PlanLine {

@@ -1,6 +1,7 @@
 import {
   auction,
   claim,
+  renderExplanation,
   replicaKey,
   type AuctionMachine,
   type Placement,
@@ -54,6 +55,7 @@ interface Given {
   readonly sizes: readonly number[];
   readonly budgets?: readonly number[];
   readonly budget?: number;
+  readonly replicas?: number;
   readonly placement?: Placement;
   readonly options?: ServiceDefinition["parameters"]["placement"];
 }
@@ -70,7 +72,7 @@ function world(given: Given): {
       name: "code",
       parameters: {
         shards: given.sizes.length,
-        replicas: 1,
+        replicas: given.replicas ?? 1,
         placement: { graceMs: 20, emptyPauseMs: 20, levelEveryMs: 50, ...given.options },
       },
       placement: given.placement ?? auction({ service: "code" }),
@@ -169,6 +171,73 @@ test("a node that joins is filled from the others, with no request for a move by
   );
   await fleet.allHeld();
   expect([...shelves.values()].map((shelf) => shelf.most <= shelf.budgetBytes)).toEqual([true, true, true]);
+});
+
+/** Shards with two replicas in one zone, as the nodes that would admit requests have them. */
+function crowded(of: TestFleet, shards: number): string[] {
+  return Array.from({ length: shards }, (_, i) => String(i)).filter((shard) => {
+    const zones = [0, 1].map((replica) => of.holders(replicaKey("code", shard, replica))[0]?.slice(0, 1));
+    return zones[0] === undefined || zones[0] === zones[1];
+  });
+}
+
+test("two replicas of a repository are on distinct nodes, and in distinct zones as long as there are two", async () => {
+  const { fleet, shelves, add } = world({
+    sizes: Array.from({ length: 12 }, () => 10 * MIB),
+    replicas: 2,
+    budget: 200 * MIB,
+  });
+  // The zone is the first letter; zone y has less memory free, and is preferred to x for a second replica all the same.
+  for (const name of ["x1", "x2", "y1"]) await add(name, { zone: name.slice(0, 1) });
+  await fleet.until(
+    () => unheld(fleet) === 0 && crowded(fleet, 12).length === 0,
+    15_000,
+    () => `not spread: ${crowded(fleet, 12).join(", ")}`,
+  );
+  expect([...fleet.nodes.get("y1")!.held()]).toHaveLength(12);
+  // With the zone gone they share one, on distinct nodes; when it is back, they are spread again.
+  fleet.kill("y1");
+  shelves.delete("y1");
+  await fleet.until(
+    () => unheld(fleet) === 0,
+    15_000,
+    () => `${unheld(fleet)} unheld after the kill`,
+  );
+  expect(crowded(fleet, 12)).toHaveLength(12);
+  const distinct = (shard: number): boolean =>
+    fleet.holders(replicaKey("code", String(shard), 0))[0] !==
+    fleet.holders(replicaKey("code", String(shard), 1))[0];
+  expect(Array.from({ length: 12 }, (_, shard) => distinct(shard))).not.toContain(false);
+  await add("y2", { zone: "y" });
+  await fleet.until(
+    () => unheld(fleet) === 0 && crowded(fleet, 12).length === 0,
+    15_000,
+    () => `still not spread: ${crowded(fleet, 12).join(", ")}`,
+  );
+  for (const shelf of shelves.values()) expect(shelf.most).toBeLessThanOrEqual(200 * MIB);
+}, 60_000);
+
+test("a replica more than there are nodes is passed on by all, and why is one question away", async () => {
+  const { fleet, add } = world({ sizes: [5 * MIB], replicas: 2 });
+  const node = await add("a");
+  const explained = (): string => {
+    const found = node.explain("code", "0");
+    return found ? renderExplanation(found, String) : "nothing is planned yet";
+  };
+  await fleet.until(
+    () => explained().includes("can take it (a: has another replica of it)"),
+    10_000,
+    explained,
+  );
+  await fleet.until(
+    () => node.mirror.image.get("/keelson/test/auction/code/demand") !== undefined,
+    10_000,
+    () => "no demand",
+  );
+  expect(unheld(fleet)).toBe(1);
+  await add("b");
+  await fleet.allHeld();
+  expect(explained()).toMatch(/last auction: won round \d+ with [\d.]+ MiB free/);
 });
 
 test("claims: whoever is first, within memory, and successors take over from a leaver", async () => {
