@@ -31,6 +31,7 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
       random: streams.stream("service"),
       emit,
       raisesFirst: world.own.activateRaise,
+      ...(world.loads ? { load: (shard: string) => world.loads!.of(shard) } : {}),
     },
   );
   const auctioned = world.auction && indexed(world.auction, node, counters, emit);

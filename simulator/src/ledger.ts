@@ -1,14 +1,16 @@
-import type {
-  ChangeBatch,
-  Contender,
-  Entry,
-  EraRecord,
-  Keys,
-  Member,
-  Primary,
-  ReplicaKey,
-  Tenure,
-  View,
+import {
+  decodePlanChunk,
+  type ChangeBatch,
+  type Contender,
+  type Entry,
+  type EraRecord,
+  type Keys,
+  type Member,
+  type PlanChunk,
+  type Primary,
+  type ReplicaKey,
+  type Tenure,
+  type View,
 } from "@keelson/kernel";
 
 /** A stored value and the revision of its last write. */
@@ -32,10 +34,17 @@ export class Ledger {
   /** By `replica/node`. */
   readonly contenders = new Map<string, Stored<Contender>>();
   readonly troubles = new Map<string, Stored<{ readonly strikes: number }>>();
+  /** Of plans that are kept in the store, by `service/chunk`. */
+  readonly #chunks = new Map<string, PlanChunk>();
   era: Stored<EraRecord> | undefined;
 
   constructor(keys: Keys) {
     this.keys = keys;
+  }
+
+  /** The stored plan of a service. */
+  *chunks(service: string): Iterable<PlanChunk> {
+    for (const [name, chunk] of this.#chunks) if (name.startsWith(`${service}/`)) yield chunk;
   }
 
   apply(batch: ChangeBatch): void {
@@ -54,6 +63,7 @@ export class Ledger {
       this.troubles,
     ])
       map.clear();
+    this.#chunks.clear();
     this.era = undefined;
     for (const entry of entries) this.#set(entry.key, entry);
   }
@@ -71,11 +81,19 @@ export class Ledger {
         return put(this.primaries, parsed.rest, entry);
       case "contender":
         return put(this.contenders, parsed.rest, entry);
+      case "plan":
+        return this.#setChunk(parsed.rest, entry);
       case "trouble":
         return put(this.troubles, parsed.rest, entry);
       default:
         if (key === this.keys.era) this.era = entry && stored<EraRecord>(entry);
     }
+  }
+
+  #setChunk(name: string, entry: Entry | undefined): void {
+    const chunk = entry && decodePlanChunk(entry.value);
+    if (chunk && !("problem" in chunk)) this.#chunks.set(name, chunk);
+    else this.#chunks.delete(name);
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  parseReplicaKey,
   replicaKey,
   shardKey,
   type Clock,
@@ -9,6 +10,7 @@ import {
   type Shard,
   type ShardHandler,
   type ShardRequest,
+  type ShardStats,
 } from "@keelson/kernel";
 import { chance, uniform, type Range } from "./chance/draw.ts";
 import type { Emit } from "./events.ts";
@@ -35,6 +37,8 @@ export interface ServicePorts {
   readonly emit: Emit;
   /** Switched off by `--break activate-raise`. */
   readonly raisesFirst: boolean;
+  /** What a shard carries, where placement goes by load. */
+  readonly load?: (shard: string) => number;
 }
 
 /**
@@ -83,6 +87,11 @@ class CounterShard implements Shard {
       new RemoteResource(ports.process, ports.network, ports.resources.get(name));
     this.#own = remote(this.#replica);
     this.#written = terms.primary ? remote(this.#shard) : this.#own;
+  }
+
+  stats(): ShardStats {
+    const { load } = this.#ports;
+    return load ? { load: load(parseReplicaKey(this.#replica).shard) } : {};
   }
 
   async activate(epoch: Epoch): Promise<void> {

@@ -1,9 +1,7 @@
 import {
   Keys,
-  auction,
-  claim,
+  placementNamed,
   replicaKey,
-  ring,
   shardIds,
   terms as makeTerms,
   type Placement,
@@ -13,6 +11,7 @@ import {
 } from "@keelson/kernel";
 import { Autoscaler } from "./auction/autoscaler.ts";
 import { AuctionWorld } from "./auction/world.ts";
+import { ShardLoads } from "./balance/loads.ts";
 import type { OwnRules } from "./breaks.ts";
 import { uniform } from "./chance/draw.ts";
 import { Streams } from "./chance/streams.ts";
@@ -55,6 +54,8 @@ export interface Surroundings {
   readonly resources: Resources;
   /** The repositories and the nodes' memory, where these are auctioned or claimed. */
   readonly auction: AuctionWorld | undefined;
+  /** Where placement goes by load. */
+  readonly loads: ShardLoads | undefined;
   readonly emit: (event: SimEvent) => void;
 }
 
@@ -127,9 +128,9 @@ export class Simulation {
         shards: scenario.fleet.shards,
         replicas: scenario.fleet.replicas,
         primary: scenario.fleet.primary,
-        placement: scenario.repositories?.placement ?? {},
+        placement: scenario.repositories?.placement ?? scenario.loads?.placement ?? {},
       },
-      placement: PLACEMENTS[scenario.fleet.placement]({ service: SERVICE }),
+      placement: placementNamed(scenario.fleet.placement, SERVICE)!,
       own: options.own,
       streams,
       scheduler,
@@ -139,6 +140,7 @@ export class Simulation {
       resources: new Resources(emit, { checksEpochs: options.own.epochCheck }),
       auction:
         scenario.repositories && new AuctionWorld(scenario.repositories, scenario.fleet.shards, streams),
+      loads: scenario.loads && new ShardLoads(scenario.loads, scenario.fleet.shards, streams.within("loads")),
       emit,
     };
     this.nodes = this.#makeNodes();
@@ -165,6 +167,7 @@ export class Simulation {
       scheduler,
       this.#supervisor,
       streams.within("operations"),
+      this.#surroundings.loads,
     );
     this.autoscaler = this.#makeAutoscaler();
     const scene = this.#scene();
@@ -282,6 +285,7 @@ export class Simulation {
         name: SERVICE,
         parameters,
         placement,
+        plan: (view) => placement.plan(view, this.#ledger.chunks(SERVICE)),
         replicas,
         openMsMax: service.prepareMs[1] + service.activateMs[1],
       },
@@ -289,6 +293,7 @@ export class Simulation {
       sessionsOpened: () => this.#surroundings.store.sessionsOpened,
       driftMax: 2 * this.knobs.drift,
       ...(this.#surroundings.auction ? { auction: this.#surroundings.auction } : {}),
+      ...(this.#surroundings.loads ? { loads: this.#surroundings.loads } : {}),
       soon: (run) => void scheduler.after(0, run),
       report: (checker, subject, text) => this.#report(checker, subject, text),
     };
@@ -322,8 +327,6 @@ function clockRate(knobs: Knobs, machine: "node" | "store", howFar: number): num
   const share = Math.max(-1, Math.min(1, 2 * howFar));
   return 1 + share * (machine === "store" ? knobs.drift / 2 : knobs.drift);
 }
-
-const PLACEMENTS = { ring, auction, claim } as const;
 
 const progressMs = 60_000;
 /** An era opens after one TTL; the first plan is carried out well within the second. */

@@ -26,9 +26,9 @@ export class Supervisor {
     return this.#nodes.filter((node) => !node.up && !this.#wanted.has(node));
   }
 
-  /** Those that run, are meant to, and are not about to leave. */
+  /** Those that run, are meant to, and are not about to leave. One that stands still would not hear that it is asked to. */
   get settledIn(): readonly SimNode[] {
-    return this.#nodes.filter((node) => node.up && !node.leaving && this.#wanted.has(node));
+    return this.#nodes.filter((node) => node.up && !node.paused && !node.leaving && this.#wanted.has(node));
   }
 
   /** Everything that should run does, and nothing is leaving. */

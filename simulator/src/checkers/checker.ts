@@ -1,5 +1,6 @@
-import type { Entry, Placement, ReplicaKey, ServiceParameters, Terms } from "@keelson/kernel";
+import type { Entry, Placement, Plan, ReplicaKey, ServiceParameters, Terms, View } from "@keelson/kernel";
 import type { AuctionWorld } from "../auction/world.ts";
+import type { ShardLoads } from "../balance/loads.ts";
 import type { SimEvent } from "../events.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Resources } from "../resource.ts";
@@ -37,6 +38,8 @@ export interface Scene {
     readonly name: string;
     readonly parameters: ServiceParameters;
     readonly placement: Placement;
+    /** What the placement says for a view, and what is stored of its plans at this instant. */
+    plan(view: View): Plan;
     /** Every replica of the service, in order. */
     readonly replicas: readonly ReplicaKey[];
     /** The longest a prepare and an activation take together, when nothing is wrong. */
@@ -44,6 +47,8 @@ export interface Scene {
   };
   /** The repositories and what nodes' memory really holds, where these are auctioned or claimed. */
   readonly auction?: AuctionWorld;
+  /** What each shard really carries, where placement goes by load. */
+  readonly loads?: ShardLoads;
   /** Everything the store has, at this instant. */
   entries(): Iterable<Entry>;
   /** How many sessions were opened at the store so far; the id of session number 7 is `s7`. */

@@ -20,7 +20,7 @@ export class ConvergedChecker implements Checker {
     for (const node of nodes)
       if (node.up && !members.has(node.name))
         this.#scene.report(this.name, node.name, `it runs, and view ${view.n} does not have it`);
-    for (const [replica, line] of service.placement.plan(view).lines) {
+    for (const [replica, line] of service.plan(view).lines) {
       const wanted = line.candidates[0];
       if (wanted === undefined) continue;
       const holders = nodes.filter((node) => node.up && node.check(replica)).map((node) => node.name);

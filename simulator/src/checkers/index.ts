@@ -10,6 +10,7 @@ import { DrainedChecker } from "./drained.ts";
 import { EpochsRiseChecker } from "./epochs-rise.ts";
 import { HeldAgainChecker } from "./held-again.ts";
 import { LeavingChecker } from "./leaving.ts";
+import { LevelChecker } from "./level.ts";
 import { LostUpdateChecker } from "./lost-update.ts";
 import { MovesChecker } from "./moves.ts";
 import { OverlapChecker } from "./overlap.ts";
@@ -36,6 +37,7 @@ const CHECKERS = {
   views: ViewsChecker,
   moves: MovesChecker,
   converged: ConvergedChecker,
+  level: LevelChecker,
   planned: PlannedChecker,
   auctions: AuctionRulesChecker,
   starvation: StarvationChecker,

@@ -36,7 +36,7 @@ export class MovesChecker implements Checker {
       const key = change.kind === "put" ? change.entry.key : change.key;
       const parsed = keys.parse(key);
       if (parsed?.kind === "tenure") this.#tenure(parsed.rest, change.kind);
-      else if (key === keys.view(this.#scene.service.name)) this.#view();
+      else if (key === keys.view(this.#scene.service.name) || parsed?.kind === "plan") this.#planned();
     }
   }
 
@@ -52,11 +52,11 @@ export class MovesChecker implements Checker {
     this.#lastHolder.set(replica, node);
   }
 
-  #view(): void {
+  #planned(): void {
     const { ledger, service } = this.#scene;
     const view = ledger.views.get(service.name)?.value;
     if (!view) return;
-    const plan = service.placement.plan(view);
+    const plan = service.plan(view);
     if (this.#plan) this.#paid += moves(this.#plan, plan).length;
     this.#plan = plan;
   }

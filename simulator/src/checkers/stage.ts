@@ -53,6 +53,7 @@ export class Stage {
 
   constructor(primary = false) {
     const parameters = { shards: 2, replicas: primary ? 2 : 1, primary, placement: {} };
+    const placement = ring({ service: SERVICE });
     const replicas = primary ? [R0, R1, replicaKey(SERVICE, "0", 1), replicaKey(SERVICE, "1", 1)] : [R0, R1];
     this.scene = {
       now: () => this.nowMs,
@@ -60,7 +61,14 @@ export class Stage {
       ledger: this.ledger,
       resources: this.resources,
       terms: this.terms,
-      service: { name: SERVICE, parameters, placement: ring({ service: SERVICE }), replicas, openMsMax: 100 },
+      service: {
+        name: SERVICE,
+        parameters,
+        placement,
+        plan: (view) => placement.plan(view, this.ledger.chunks(SERVICE)),
+        replicas,
+        openMsMax: 100,
+      },
       entries: () => [],
       sessionsOpened: () => this.sessions,
       driftMax: 0,

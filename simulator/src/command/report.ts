@@ -1,6 +1,8 @@
 import { quantile } from "../auction/measures.ts";
 import { BalanceChecker } from "../checkers/auction/balance.ts";
 import { PromptnessChecker } from "../checkers/auction/promptness.ts";
+import { LevelChecker } from "../checkers/level.ts";
+import { MovesChecker } from "../checkers/moves.ts";
 import type { Violation } from "../checkers/checker.ts";
 import type { Simulation } from "../simulation.ts";
 import type { Scenario } from "../scenario/scenario.ts";
@@ -39,6 +41,7 @@ export function summary(simulation: Simulation, realMs: number): string {
     ...(operations.counts.size > 0 ? [`operations: ${counts(operations.counts)}`] : []),
     `decisions: ${counts(tally.decisions)}`,
     ...auctionLines(simulation),
+    ...levelLines(simulation),
     `node starts: ${tally.starts}, store changes: ${tally.storeChanges}, times settled: ${tally.settled}`,
     `simulated: ${(simulated / 3_600_000).toFixed(2)} h in ${(realMs / 1000).toFixed(1)} s, ${Math.round(simulated / realMs)} × real time, ${scheduler.ran} events`,
     `trace hash: ${trace.hash}`,
@@ -63,6 +66,18 @@ function auctionLines({ checkers, autoscaler }: Simulation): string[] {
         ]
       : []),
     ...(autoscaler ? [`autoscaler: started ${autoscaler.started}, drained ${autoscaler.drained}`] : []),
+  ];
+}
+
+/** What placement by load is measured by. */
+function levelLines({ checkers }: Simulation): string[] {
+  const level = checkers.find((checker) => checker instanceof LevelChecker);
+  const moves = checkers.find((checker) => checker instanceof MovesChecker);
+  if (!level || level.highest.length === 0) return [];
+  const sorted = level.highest.toSorted((a, b) => a - b);
+  const [p50, p99] = [0.5, 0.99].map((share) => quantile(sorted, share).toFixed(3));
+  return [
+    `highest node at rest: ${p50} (p50), ${p99} (p99), ${sorted.at(-1)!.toFixed(3)} (max) of the average, ${sorted.length} times; ${moves?.moves ?? 0} moves`,
   ];
 }
 

@@ -1,5 +1,6 @@
 import { terms as defaultTerms, type Terms } from "@keelson/kernel";
 import { readAuction, type AuctionScenario } from "../auction/terms.ts";
+import { readLoads, type LoadChange, type LoadScenario } from "../balance/loads.ts";
 import { CHECKER_NAMES, type CheckerName } from "../checkers/index.ts";
 import type { Range } from "../chance/draw.ts";
 import { FAULT_KINDS, type FaultKind } from "../faults/fault.ts";
@@ -22,6 +23,8 @@ export interface Scenario {
   };
   /** For auctions and claims. */
   readonly repositories: AuctionScenario | undefined;
+  /** Where placement goes by load. */
+  readonly loads: LoadScenario | undefined;
   readonly terms: Partial<Terms>;
   /** Ranges from which a run draws one number each, for the whole run. */
   readonly knobs: {
@@ -67,11 +70,12 @@ export interface Scenario {
   readonly checkers: readonly CheckerName[];
 }
 
-type PlacementName = "ring" | "auction" | "claim";
+const PLACEMENTS = ["ring", "balanced", "auction", "claim"] as const;
+type PlacementName = (typeof PLACEMENTS)[number];
 
-export type OperationKind = "restart" | "join" | "leave" | "capacity";
+export type OperationKind = "restart" | "join" | "leave" | "capacity" | LoadChange;
 
-const OPERATION_KINDS: readonly OperationKind[] = ["restart", "join", "leave", "capacity"];
+const OPERATION_KINDS: readonly OperationKind[] = ["restart", "join", "leave", "capacity", "drift", "hot"];
 
 /** Checks and completes what a file says. Throws ScenarioError with what is wrong. */
 export function readScenario(name: string, parsed: unknown): Scenario {
@@ -89,9 +93,10 @@ export function readScenario(name: string, parsed: unknown): Scenario {
   }));
   const terms = section(root, "terms", (f) => readTerms(f.numbers(), name));
   const repositories =
-    fleet.placement === "ring"
-      ? undefined
-      : section(root, "repositories", (f) => readAuction(f, `${name}.repositories`));
+    fleet.placement === "auction" || fleet.placement === "claim"
+      ? section(root, "repositories", (f) => readAuction(f, `${name}.repositories`))
+      : undefined;
+  const loads = fleet.placement === "balanced" ? section(root, "loads", readLoads) : undefined;
   const knobs = section(root, "knobs", (f) => ({
     drift: f.range("drift", [0, 0.02]),
     floorMs: f.range("floorMs", [0.1, 1]),
@@ -137,6 +142,7 @@ export function readScenario(name: string, parsed: unknown): Scenario {
     about,
     fleet,
     repositories,
+    loads,
     terms,
     knobs,
     service,
@@ -149,8 +155,9 @@ export function readScenario(name: string, parsed: unknown): Scenario {
 }
 
 function readPlacement(text: string, name: string): PlacementName {
-  if (text === "ring" || text === "auction" || text === "claim") return text;
-  throw new ScenarioError(`${name}.fleet.placement is "${text}"; it may be ring, auction or claim`);
+  const known = PLACEMENTS.find((each) => each === text);
+  if (known) return known;
+  throw new ScenarioError(`${name}.fleet.placement is "${text}"; it may be one of ${PLACEMENTS.join(", ")}`);
 }
 
 function section<T>(root: Fields, key: string, read: (fields: Fields) => T): T {
