@@ -83,6 +83,26 @@ export class Child<Said extends { readonly kind: string }> {
     return this.#said.find((said): said is Said & { readonly kind: Kind } => said.kind === kind);
   }
 
+  /** What it said last of a kind. */
+  last<Kind extends Said["kind"]>(kind: Kind): (Said & { readonly kind: Kind }) | undefined {
+    return this.#said.findLast((said): said is Said & { readonly kind: Kind } => said.kind === kind);
+  }
+
+  /** What it will say next of a kind, whatever it said before. */
+  next<Kind extends Said["kind"]>(kind: Kind): Promise<Said & { readonly kind: Kind }> {
+    const before = this.last(kind);
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const said = this.last(kind);
+        if (said === before && this.running) return;
+        this.#listeners.delete(look);
+        if (said !== undefined && said !== before) resolve(said);
+        else reject(new Error(`${this.#name} ended before it said "${kind}" again: ${this.#describeEnd()}`));
+      };
+      this.#listeners.add(look);
+    });
+  }
+
   /** Waits until it has said something of that kind; rejects when it ends without. */
   says<Kind extends Said["kind"]>(kind: Kind): Promise<Said & { readonly kind: Kind }> {
     return new Promise((resolve, reject) => {

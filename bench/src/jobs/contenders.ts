@@ -1,0 +1,62 @@
+/** Starts each system's server for the bench, at its best documented settings, on a folder of its own. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startPostgres, startRedis } from "@keelson/testkit/servers";
+import { Child } from "../process/child.ts";
+import type { RunningSystem } from "./measure.ts";
+import type { ServerSaid } from "./server-process.ts";
+
+export interface Contender {
+  /** In the results, under `peers`; ours has none. */
+  readonly peer: string | undefined;
+  start(): Promise<RunningSystem & { stop(): Promise<void> }>;
+}
+
+export const keelson: Contender = {
+  peer: undefined,
+  async start() {
+    const folder = mkdtempSync(join(tmpdir(), "keelson-bench-jobs-"));
+    const server = new Child<ServerSaid>("server", "jobs/server-process.js", { folder, shards: 4 });
+    const { address } = await server.says("listening");
+    return {
+      system: "keelson",
+      connect: address,
+      pids: () => [server.pid],
+      async stop() {
+        await server.kill();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+function bullmq(peer: string, appendfsync: "always" | "everysec"): Contender {
+  return {
+    peer,
+    async start() {
+      const redis = await startRedis({ args: ["--appendfsync", appendfsync] });
+      return { system: "bullmq", connect: redis.url, pids: () => [redis.pid], stop: () => redis.stop() };
+    },
+  };
+}
+
+/** As much memory as its documentation advises for a machine of this kind. */
+const POSTGRES = { shared_buffers: "512MB", max_wal_size: "2GB" };
+
+function onPostgres(peer: string, system: "pgBoss" | "graphileWorker"): Contender {
+  return {
+    peer,
+    async start() {
+      const postgres = await startPostgres({ fsync: true, settings: POSTGRES });
+      return { system, connect: postgres.url, pids: () => [postgres.pid], stop: () => postgres.stop() };
+    },
+  };
+}
+
+export const peers: readonly Contender[] = [
+  bullmq("bullmqAlways", "always"),
+  bullmq("bullmqEverysec", "everysec"),
+  onPostgres("pgBoss", "pgBoss"),
+  onPostgres("graphileWorker", "graphileWorker"),
+];
