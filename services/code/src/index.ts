@@ -1,2 +1,2 @@
 /** The code service: repositories indexed in memory, searched where they are held. */
-export * from "./engine/index.ts";
+export { codePlugin } from "./plugin.ts";

@@ -3,3 +3,5 @@ export * from "./query-error.ts";
 export { escapeRegex, parseQuery, queryLengthMax, type ParseOptions } from "./parse.ts";
 export { simplify } from "./simplify.ts";
 export { specialiser, type RepositoryFacts, type TextMatcher } from "./specialise.ts";
+export { languageName } from "./language-names.ts";
+export { matchText, regexProblem } from "./text-matcher.ts";

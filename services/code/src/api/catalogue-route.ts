@@ -1,0 +1,124 @@
+/** Changes the catalogue: repositories in and off, pins, and what servers of repositories say through their webhooks. */
+import { route } from "@keelson/runtime";
+import { z } from "zod";
+import type { RepositoryStatus } from "../catalogue-shard.ts";
+import type { Repository } from "../repository.ts";
+import { askCatalogue } from "./list-route.ts";
+
+const Name = z.string().min(1).max(512);
+
+const Settable = {
+  branches: z
+    .array(z.string().min(1).max(256))
+    .max(64)
+    .optional()
+    .describe("names, HEAD, or patterns with *"),
+  archived: z.boolean().optional(),
+  fork: z.boolean().optional(),
+  public: z.boolean().optional(),
+  metadata: z.record(z.string().max(64), z.string().max(512)).optional(),
+  rank: z.int().min(0).max(65_535).optional(),
+  pinned: z.boolean().optional().describe("never evicted"),
+  maxBids: z.int().min(1).optional().describe("answers at which its auctions close"),
+};
+
+const Added = z.object({
+  url: z.string().describe("a git address, or the absolute path of a folder on the nodes"),
+  name: Name.optional(),
+  ...Settable,
+});
+
+export const add = route({
+  verb: "POST",
+  path: "/repositories",
+  summary: "Add repositories",
+  body: z.object({ repositories: z.array(Added).min(1).max(500) }),
+  answer: z.object({ repositories: z.array(z.looseObject({ id: z.int(), name: z.string() })) }),
+  scope: "write",
+  mode: "write",
+  to: {
+    kind: "custom",
+    handle: async ({ body }, { access, trace }) => ({
+      repositories: (await askCatalogue<Repository[]>(access, "add", body, trace)).map((row) => ({ ...row })),
+    }),
+  },
+});
+
+export const remove = route({
+  verb: "POST",
+  path: "/repositories/remove",
+  summary: "Take repositories off",
+  body: z.object({ names: z.array(Name).min(1).max(500) }),
+  answer: z.object({ changed: z.int() }),
+  scope: "write",
+  mode: "write",
+  to: { kind: "custom", handle: ({ body }, { access }) => askCatalogue(access, "remove", body) },
+});
+
+export const set = route({
+  verb: "POST",
+  path: "/repositories/set",
+  summary: "Change what is said of repositories: pins, branches, metadata",
+  body: z.object({ names: z.array(Name).min(1).max(500), ...Settable }),
+  answer: z.object({ changed: z.int() }),
+  scope: "write",
+  mode: "write",
+  to: { kind: "custom", handle: ({ body }, { access }) => askCatalogue(access, "set", body) },
+});
+
+export const status = route({
+  verb: "GET",
+  path: "/repositories",
+  summary: "All repositories: who holds them, at which commit, and what is wrong",
+  answer: z.object({
+    revision: z.int(),
+    repositories: z.array(z.looseObject({ id: z.int(), name: z.string() })),
+  }),
+  scope: "read",
+  mode: "read",
+  to: {
+    kind: "custom",
+    handle: async (_, { access }) => {
+      const { revision, repositories } = await askCatalogue<{
+        revision: number;
+        repositories: RepositoryStatus[];
+      }>(access, "status", null);
+      return { revision, repositories: repositories.map((row) => ({ ...row })) };
+    },
+  },
+});
+
+/** What the common servers send on a push, and the plain form. */
+const Push = z.looseObject({
+  name: z.string().optional(),
+  url: z.string().optional(),
+  repository: z
+    .looseObject({
+      clone_url: z.string().optional(),
+      git_http_url: z.string().optional(),
+      url: z.string().optional(),
+    })
+    .optional(),
+  project: z.looseObject({ git_http_url: z.string().optional() }).optional(),
+});
+
+export const webhook = route({
+  verb: "POST",
+  path: "/webhook",
+  summary: "Say that a repository has new commits, as GitHub, GitLab and others do on a push",
+  body: Push,
+  answer: z.object({ poked: z.int() }),
+  scope: "write",
+  mode: "write",
+  to: {
+    kind: "custom",
+    handle: ({ body: { name, url, repository, project } }, { access }) => {
+      const pushed =
+        url ?? repository?.clone_url ?? repository?.git_http_url ?? project?.git_http_url ?? repository?.url;
+      return askCatalogue(access, "poke", {
+        ...(name === undefined || pushed !== undefined ? {} : { name }),
+        ...(pushed === undefined ? {} : { url: pushed }),
+      });
+    },
+  },
+});

@@ -1,0 +1,67 @@
+/**
+ * The list of repositories as a gateway knows it, asked of the catalogue's shard when the view of the service says that it has changed. When nobody answers, what was
+ * last known is used, and said to be old; when nothing was ever known, the view's shards are asked without knowing what they are.
+ */
+import type { FleetAccess } from "@keelson/runtime";
+import { CATALOGUE_SHARD, type Repository } from "../repository.ts";
+
+export interface Listing {
+  /** Undefined: nobody could be asked. */
+  readonly repositories: readonly Repository[] | undefined;
+  /** Why the list may not be as it is now. */
+  readonly problem: string | undefined;
+}
+
+const timeoutMs = 5_000;
+const patienceMs = 500;
+
+export class Directory {
+  readonly #access: FleetAccess;
+  #known: { readonly revision: number; readonly repositories: readonly Repository[] } | undefined;
+  #asking: Promise<void> | undefined;
+
+  constructor(access: FleetAccess) {
+    this.#access = access;
+  }
+
+  async list(): Promise<Listing> {
+    const revision = this.#access.shards("code").parameters?.revision ?? 0;
+    if (this.#known && this.#known.revision >= revision)
+      return { repositories: this.#known.repositories, problem: undefined };
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    try {
+      await this.#asking;
+      return { repositories: this.#known?.repositories, problem: undefined };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return {
+        repositories: this.#known?.repositories,
+        problem: `the list of repositories may be old: ${why}`,
+      };
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { body } = await this.#access.call({
+      service: "code",
+      shard: CATALOGUE_SHARD,
+      method: "list",
+      mode: "read",
+      body: null,
+      timeoutMs,
+      patienceMs,
+    });
+    this.#known = body as { revision: number; repositories: readonly Repository[] };
+  }
+}
+
+/** One directory for each way into the fleet. */
+const directories = new WeakMap<FleetAccess, Directory>();
+
+export function directoryOf(access: FleetAccess): Directory {
+  let directory = directories.get(access);
+  if (!directory) directories.set(access, (directory = new Directory(access)));
+  return directory;
+}

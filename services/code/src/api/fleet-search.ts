@@ -1,0 +1,175 @@
+/**
+ * A search of the whole fleet: chooses the repositories that it concerns, asks their holders, and gives the answers as they come. What does not answer is told
+ * with its reason, never left out in silence. A repository that rests is woken when somebody names it.
+ */
+import { RouterError, type FleetAccess } from "@keelson/runtime";
+import { specialiser, matchText, type Query } from "../query/index.ts";
+import { CATALOGUE_SHARD, shardOf, type Repository } from "../repository.ts";
+import type { SearchRequest, ShardAnswer, ShardSearchOptions } from "../search/search-request.ts";
+import { directoryOf } from "./directory.ts";
+
+export interface FleetSearch {
+  readonly query: Query;
+  readonly options: Omit<ShardSearchOptions, "timeCapMs">;
+  /** For the whole of it. */
+  readonly timeoutMs: number;
+  /** How long a repository that nobody holds is waited for. */
+  readonly patienceMs: number;
+  readonly trace?: string | undefined;
+}
+
+/** A repository that did not answer. */
+export interface Missing {
+  readonly repository: string;
+  readonly code: string;
+  readonly why: string;
+}
+
+export type SearchEvent =
+  | { readonly kind: "answer"; readonly answer: ShardAnswer }
+  | { readonly kind: "missing"; readonly missing: Missing }
+  /** How many repositories are asked, and how many the query left out. First of all. */
+  | {
+      readonly kind: "begin";
+      readonly asked: number;
+      readonly leftOut: number;
+      readonly problem: string | undefined;
+    };
+
+const concurrencyMax = 128;
+/** So many that rest are woken by one search: one that names many is no wish for each of them. */
+const wokenMax = 8;
+/** What is left of the time for the way there and back. */
+const capShare = 0.9;
+
+export async function* searchFleet(access: FleetAccess, search: FleetSearch): AsyncGenerator<SearchEvent> {
+  const { repositories, problem } = await directoryOf(access).list();
+  const chosen = choose(access, search.query, repositories);
+  yield {
+    kind: "begin",
+    asked: chosen.shards.length + chosen.resting.length,
+    leftOut: chosen.leftOut,
+    problem,
+  };
+  for (const { name, reason } of chosen.resting)
+    yield {
+      kind: "missing",
+      missing: {
+        repository: name,
+        code: "RESTING",
+        why: `it is in nobody's memory (${reason}): ask for it by name to have it loaded`,
+      },
+    };
+  wake(access, search.query, chosen.resting);
+  yield* askAll(access, search, chosen.shards);
+}
+
+interface Chosen {
+  readonly shards: readonly { readonly shard: string; readonly name: string }[];
+  readonly resting: readonly Repository[];
+  readonly leftOut: number;
+}
+
+function choose(access: FleetAccess, query: Query, repositories: readonly Repository[] | undefined): Chosen {
+  if (!repositories) {
+    const ids = access.shards("code").ids.filter((id) => id !== CATALOGUE_SHARD);
+    return { shards: ids.map((shard) => ({ shard, name: `#${shard}` })), resting: [], leftOut: 0 };
+  }
+  const special = specialiser(query, matchText);
+  const meant = repositories.filter((row) => {
+    const left = special(row);
+    return left.kind !== "const" || left.value;
+  });
+  return {
+    shards: meant
+      .filter(({ state }) => state === "active")
+      .map((row) => ({ shard: shardOf(row), name: row.name })),
+    resting: meant.filter(({ state }) => state === "resting"),
+    leftOut: repositories.length - meant.length,
+  };
+}
+
+function wake(access: FleetAccess, query: Query, resting: readonly Repository[]): void {
+  if (resting.length === 0 || resting.length > wokenMax || !namesRepositories(query)) return;
+  const ids = resting.map(({ id }) => id);
+  access
+    .call({
+      service: "code",
+      shard: CATALOGUE_SHARD,
+      method: "wanted",
+      mode: "read",
+      body: { ids },
+      timeoutMs: 5_000,
+    })
+    // The search is answered all the same; the next one that names it asks again.
+    .catch(() => undefined);
+}
+
+function namesRepositories(query: Query): boolean {
+  switch (query.kind) {
+    case "repo":
+    case "repo-ids":
+      return true;
+    case "and":
+    case "or":
+      return query.children.some(namesRepositories);
+    case "type":
+      return namesRepositories(query.child);
+    default:
+      return false;
+  }
+}
+
+/** Yields in the order in which they answer. */
+async function* askAll(
+  access: FleetAccess,
+  search: FleetSearch,
+  shards: Chosen["shards"],
+): AsyncGenerator<SearchEvent> {
+  const deadline = performance.now() + search.timeoutMs;
+  const waiting = [...shards].reverse();
+  const running = new Set<Promise<SearchEvent>>();
+  while (waiting.length > 0 || running.size > 0) {
+    while (running.size < concurrencyMax && waiting.length > 0) {
+      const next = waiting.pop()!;
+      const asked: Promise<SearchEvent> = ask(access, search, next, deadline - performance.now()).finally(
+        () => running.delete(asked),
+      );
+      running.add(asked);
+    }
+    yield await Promise.race(running);
+  }
+}
+
+async function ask(
+  access: FleetAccess,
+  search: FleetSearch,
+  { shard, name }: Chosen["shards"][number],
+  leftMs: number,
+): Promise<SearchEvent> {
+  const missing = (code: string, why: string): SearchEvent => ({
+    kind: "missing",
+    missing: { repository: name, code, why },
+  });
+  if (leftMs <= 0) return missing("TIMEOUT", "time ran out before it was asked: allow more time");
+  const body: SearchRequest = {
+    query: search.query,
+    options: { ...search.options, timeCapMs: Math.max(1, Math.floor(leftMs * capShare)) },
+  };
+  try {
+    const answer = await access.call({
+      service: "code",
+      shard,
+      method: "search",
+      mode: "read",
+      body,
+      timeoutMs: leftMs,
+      patienceMs: search.patienceMs,
+      ...(search.trace === undefined ? {} : { trace: search.trace }),
+    });
+    return { kind: "answer", answer: answer.body as ShardAnswer };
+  } catch (error) {
+    if (error instanceof RouterError) return missing(error.code, error.message);
+    throw error;
+  }
+}

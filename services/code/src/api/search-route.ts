@@ -1,0 +1,154 @@
+/** Searches over HTTP: zoekt's JSON in one answer, a stream of what comes as it comes, and the plain search that people and tools use. */
+import { HttpAnswer, route, type RouteCall } from "@keelson/runtime";
+import { z } from "zod";
+import { QueryError, type Query } from "../query/index.ts";
+import { searchFleet, type FleetSearch } from "./fleet-search.ts";
+import { gather } from "./gather.ts";
+import { shardMatches, zoektFile, zoektResult, ZoektSearch, type ZoektOptions } from "./zoekt.ts";
+import { understand } from "./understand.ts";
+
+const timeoutMs = 30_000;
+const patienceMs = 500;
+const filesShownMax = 10_000;
+/** What remains for putting the answer together. */
+const marginMs = 200;
+
+interface Wanted {
+  readonly search: FleetSearch;
+  readonly options: ZoektOptions;
+}
+
+/** Throws QueryError, and RangeError for what is no search at all. */
+function wanted(body: unknown, call: RouteCall): Wanted {
+  const parsed = ZoektSearch.safeParse(body);
+  if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
+  const { Q, RepoIDs, Opts } = parsed.data;
+  if (Q.trim() === "") throw new RangeError("Q is empty: say what to search for");
+  const options = Opts ?? {};
+  const understood = understand(Q, options.Literal);
+  const query: Query =
+    RepoIDs && RepoIDs.length > 0
+      ? { kind: "and", children: [{ kind: "repo-ids", ids: RepoIDs }, understood] }
+      : understood;
+  const asked = options.MaxWallTime ? options.MaxWallTime / 1e6 : Infinity;
+  return {
+    options,
+    search: {
+      query,
+      timeoutMs: Math.max(1, Math.min(asked, call.timeoutMs - marginMs)),
+      patienceMs,
+      trace: call.trace,
+      options: {
+        matchesMax: shardMatches(options),
+        filesShownMax: Math.min(options.MaxDocDisplayCount || filesShownMax, filesShownMax),
+        matchesShownMax: options.MaxMatchDisplayCount || undefined,
+        contextLines: options.NumContextLines,
+        whole: options.Whole,
+      },
+    },
+  };
+}
+
+/** As zoekt says that a request is wrong. */
+function refused(error: unknown): HttpAnswer {
+  if (error instanceof QueryError || error instanceof RangeError)
+    return new HttpAnswer({ Error: error.message }, { status: 400 });
+  throw error;
+}
+
+export const search = route({
+  verb: "POST",
+  path: "/search",
+  alsoAt: ["/api/search"],
+  summary: "Search all repositories, with zoekt's request and answer",
+  description:
+    "Q is a query of zoekt's language; with Opts.Literal its patterns are text. The answer says in Partial, Missing and Limits what it lacks and why.",
+  body: z.unknown(),
+  answer: z.looseObject({ Result: z.unknown() }),
+  scope: "read",
+  mode: "read",
+  limits: { bodyBytesMax: 256 << 10, timeoutMs },
+  to: {
+    kind: "custom",
+    async handle({ body }, call) {
+      const startedAt = performance.now();
+      try {
+        const { search: asked, options } = wanted(body, call);
+        const answer = await gather(searchFleet(call.access, asked), {
+          filesMax: options.MaxDocDisplayCount || undefined,
+          matchesMax: options.MaxMatchDisplayCount || undefined,
+        });
+        const Result = zoektResult(answer, options, performance.now() - startedAt);
+        return new HttpAnswer(
+          { Result },
+          { headers: partialHeader(answer.missing.length + answer.limits.length) },
+        );
+      } catch (error) {
+        return refused(error);
+      }
+    },
+  },
+});
+
+function partialHeader(lacking: number): Record<string, string> {
+  return lacking > 0 ? { "keelson-partial": String(lacking) } : {};
+}
+
+export const stream = route({
+  verb: "POST",
+  path: "/stream",
+  alsoAt: ["/api/stream"],
+  summary: "Search all repositories, each answer as it comes",
+  description:
+    "Lines of JSON or server-sent events: one for each repository that answers or does not, and a last one with the counts.",
+  body: z.unknown(),
+  answer: z.looseObject({ kind: z.string() }),
+  scope: "read",
+  mode: "read",
+  limits: { bodyBytesMax: 256 << 10, timeoutMs },
+  to: {
+    kind: "custom",
+    handle: ({ body }, call) => streamed(body, call),
+  },
+});
+
+async function* streamed(
+  body: unknown,
+  call: RouteCall,
+): AsyncGenerator<Record<string, unknown> & { kind: string }> {
+  const startedAt = performance.now();
+  let asked: Wanted;
+  try {
+    asked = wanted(body, call);
+  } catch (error) {
+    yield { kind: "error", Error: String((refused(error).body as { Error: string }).Error) };
+    return;
+  }
+  const totals = { FileCount: 0, MatchCount: 0, Answered: 0, Missing: 0, Partial: false };
+  for await (const event of searchFleet(call.access, asked.search)) {
+    if (event.kind === "begin")
+      yield { kind: "begin", Asked: event.asked, LeftOut: event.leftOut, Problem: event.problem ?? "" };
+    else if (event.kind === "missing") {
+      totals.Missing++;
+      totals.Partial = true;
+      const { repository, code, why } = event.missing;
+      yield { kind: "missing", Repository: repository, Code: code, Why: why };
+    } else {
+      const { repository, files, counts, partial, stale } = event.answer;
+      totals.Answered++;
+      totals.FileCount += counts.files;
+      totals.MatchCount += counts.matches;
+      if (partial !== undefined || stale !== undefined) totals.Partial = true;
+      if (counts.files > 0 || partial !== undefined)
+        yield {
+          kind: "files",
+          Repository: repository.name,
+          Version: repository.heads[0]?.commit ?? "",
+          Files: files.map((file) => zoektFile({ file, repository }, asked.options)),
+          Partial: partial ?? "",
+          Stale: stale ?? "",
+        };
+    }
+  }
+  yield { kind: "end", ...totals, Duration: Math.round((performance.now() - startedAt) * 1e6) };
+}

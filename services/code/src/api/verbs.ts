@@ -1,0 +1,147 @@
+/** `keelson code …`: what people type. Each asks the gateway's API and says what came. */
+import type { Verb, VerbCall, Verbs } from "@keelson/runtime";
+import type { RepositoryStatus } from "../catalogue-shard.ts";
+import { serveMcp } from "./mcp.ts";
+
+interface ShownFile {
+  readonly Repository: string;
+  readonly FileName: string;
+  readonly Version: string;
+  readonly LineMatches:
+    | readonly { readonly LineNumber: number; readonly Line: string; readonly FileName: boolean }[]
+    | null;
+}
+
+interface ShownResult {
+  readonly Files: readonly ShownFile[];
+  readonly FileCount: number;
+  readonly MatchCount: number;
+  readonly Missing: readonly { readonly Repository: string; readonly Code: string; readonly Why: string }[];
+  readonly Limits: readonly { readonly Repository: string; readonly Why: string }[];
+}
+
+const add: Verb = {
+  about: "add repositories, by address or by the absolute path of a folder",
+  arguments: [{ name: "<url...>", about: "git addresses" }],
+  options: [
+    { flags: "--name <name>", about: "the name to search by, for a single repository" },
+    { flags: "--branch <branch...>", about: "branches, HEAD, or patterns with *" },
+    { flags: "--pin", about: "never evict it" },
+  ],
+  async run({ args, options, api, print }) {
+    const { name, branch, pin } = options as { name?: string; branch?: string[]; pin?: boolean };
+    const repositories = args.map((url) => ({
+      url,
+      ...(name !== undefined && args.length === 1 ? { name } : {}),
+      ...(branch ? { branches: branch } : {}),
+      ...(pin ? { pinned: true } : {}),
+    }));
+    const added = (await api("add", { body: { repositories } })) as {
+      repositories: Record<string, unknown>[];
+    };
+    print.table(added.repositories, ["id", "name", "url"]);
+  },
+};
+
+const remove: Verb = {
+  about: "take repositories off, by name",
+  arguments: [{ name: "<name...>", about: "names" }],
+  run: async ({ args, api, print }) =>
+    print.record((await api("remove", { body: { names: args } })) as Record<string, unknown>),
+};
+
+const status: Verb = {
+  about: "all repositories: who holds them, at which commit, and what is wrong",
+  run: async ({ api, print }) => {
+    const rows = await statusRows(api);
+    print.table(rows.map(statusLine), ["name", "state", "nodes", "commit", "memory", "indexed", "problem"]);
+  },
+};
+
+const list: Verb = {
+  about: "the repositories that a query matches",
+  arguments: [{ name: "[query]", about: "such as repo:tools -archived:yes" }],
+  async run({ args: [query = ""], api, print }) {
+    const { List } = (await api("list", { body: { Q: query } })) as {
+      List: {
+        Repos: {
+          Repository: { Name: string; URL: string; Branches: { Name: string }[] | null };
+          Stats: { Documents: number };
+        }[];
+      };
+    };
+    const rows = List.Repos.map(({ Repository: { Name, URL, Branches }, Stats }) => ({
+      name: Name,
+      url: URL,
+      branches: (Branches ?? []).map((each) => each.Name).join(" "),
+      files: Stats.Documents,
+    }));
+    print.table(rows, ["name", "branches", "files", "url"]);
+  },
+};
+
+const search: Verb = {
+  about: "search, with zoekt's query language",
+  arguments: [{ name: "<query...>", about: "such as 'func main file:\\.go$ repo:tools'" }],
+  options: [
+    { flags: "--literal", about: "patterns are text, not regular expressions" },
+    { flags: "--limit <n>", about: "files to show", value: "50" },
+  ],
+  async run({ args, options, api, print }) {
+    const { literal, limit } = options as { literal?: boolean; limit?: string };
+    const { Result } = (await api("search", {
+      body: {
+        Q: args.join(" "),
+        Opts: { MaxDocDisplayCount: Number(limit ?? 50), ...(literal ? { Literal: true } : {}) },
+      },
+    })) as { Result: ShownResult };
+    for (const file of Result.Files) showFile(file, print);
+    const { FileCount, MatchCount, Missing, Limits } = Result;
+    print.line(`${MatchCount} matches in ${FileCount} files`, { files: FileCount, matches: MatchCount });
+    for (const { Repository, Code, Why } of Missing)
+      print.line(`partial: ${Repository} did not answer: ${Why}`, {
+        missing: Repository,
+        code: Code,
+        why: Why,
+      });
+    for (const { Repository, Why } of Limits)
+      print.line(`partial: ${Repository}: ${Why}`, { limit: Repository, why: Why });
+  },
+};
+
+const mcp: Verb = {
+  about: "serve the Model Context Protocol on standard input and output, for coding agents",
+  run: ({ api, signal }) => serveMcp({ api, signal, input: process.stdin, output: process.stdout }),
+};
+
+export const codeVerbs: Verbs = { add, list, search, remove, status, mcp };
+
+function showFile({ Repository, FileName, Version, LineMatches }: ShownFile, print: VerbCall["print"]): void {
+  const place = `${Repository}@${Version.slice(0, 12)}:${FileName}`;
+  for (const { LineNumber, Line, FileName: named } of LineMatches ?? []) {
+    const text = Buffer.from(Line, "base64").toString("utf8");
+    const value = { repository: Repository, commit: Version, file: FileName, line: LineNumber, text };
+    print.line(named ? place : `${place}:${LineNumber}: ${text}`, value);
+  }
+}
+
+async function statusRows(api: VerbCall["api"]): Promise<readonly RepositoryStatus[]> {
+  return ((await api("status")) as { repositories: readonly RepositoryStatus[] }).repositories;
+}
+
+function statusLine(row: RepositoryStatus): Record<string, unknown> {
+  const index = row.replicas.find((each) => each.index)?.index;
+  const nodes = row.replicas.map(({ node }) => node ?? "–").join(" ");
+  const problem =
+    index?.problem?.message ??
+    (row.demanded ? "no node has room for it" : row.state === "resting" ? row.reason : "");
+  return {
+    name: row.name,
+    state: row.state === "resting" ? "resting" : index ? "ready" : "loading",
+    nodes,
+    commit: index?.heads[0]?.commit.slice(0, 12) ?? "",
+    memory: index?.memoryBytes ?? 0,
+    indexed: index && index.indexedAt > 0 ? new Date(index.indexedAt).toISOString() : "",
+    problem,
+  };
+}

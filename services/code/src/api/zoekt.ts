@@ -1,0 +1,171 @@
+/**
+ * Zoekt's JSON, as its clients expect it: field for field, with bytes in base64. What it has no word for (which repositories did not answer, and why) is added
+ * in fields that its clients do not know.
+ */
+import { z } from "zod";
+import type { LineMatch, MatchRange, SymbolInfo } from "../engine/index.ts";
+import type { AnsweringRepository } from "../search/search-request.ts";
+import { commitOf } from "../repository.ts";
+import type { FleetAnswer, FoundFile } from "./gather.ts";
+import { chunksOf } from "./zoekt-chunks.ts";
+
+export const ZoektSearch = z.looseObject({
+  Q: z.string(),
+  RepoIDs: z.array(z.int().min(0)).nullish(),
+  Opts: z
+    .looseObject({
+      EstimateDocCount: z.boolean().optional(),
+      Whole: z.boolean().optional(),
+      ShardMaxMatchCount: z.int().min(0).optional(),
+      TotalMaxMatchCount: z.int().min(0).optional(),
+      ShardRepoMaxMatchCount: z.int().min(0).optional(),
+      /** Nanoseconds. */
+      MaxWallTime: z.number().min(0).optional(),
+      MaxDocDisplayCount: z.int().min(0).optional(),
+      MaxMatchDisplayCount: z.int().min(0).optional(),
+      NumContextLines: z.int().min(0).max(100).optional(),
+      ChunkMatches: z.boolean().optional(),
+      /** Not zoekt's: patterns are text. */
+      Literal: z.boolean().optional(),
+    })
+    .nullish(),
+});
+
+export type ZoektOptions = NonNullable<z.output<typeof ZoektSearch>["Opts"]>;
+
+export const shardMatchesMax = 100_000;
+
+/** What zoekt looks for at most in one shard, when it is told how many documents are shown. */
+export function shardMatches({
+  ShardMaxMatchCount,
+  ShardRepoMaxMatchCount,
+  MaxDocDisplayCount,
+}: ZoektOptions): number {
+  if (ShardRepoMaxMatchCount) return ShardRepoMaxMatchCount;
+  if (ShardMaxMatchCount) return ShardMaxMatchCount;
+  return MaxDocDisplayCount ? Math.max(shardMatchesMax, MaxDocDisplayCount) : shardMatchesMax;
+}
+
+export function zoektResult(
+  answer: FleetAnswer,
+  options: ZoektOptions,
+  durationMs: number,
+): Record<string, unknown> {
+  const { counts, missing, limits, repositories } = answer;
+  return {
+    ContentBytesLoaded: counts.bytesScanned,
+    IndexBytesLoaded: 0,
+    Crashes: missing.length,
+    Duration: Math.round(durationMs * 1e6),
+    FileCount: counts.files,
+    ShardFilesConsidered: counts.documents,
+    FilesConsidered: counts.documentsScanned,
+    FilesLoaded: counts.documentsScanned,
+    FilesSkipped: 0,
+    ShardsScanned: repositories.length,
+    ShardsSkipped: 0,
+    ShardsSkippedFilter: counts.leftOut,
+    MatchCount: counts.matches,
+    NgramMatches: 0,
+    NgramLookups: 0,
+    Wait: 0,
+    MatchTreeConstruction: 0,
+    MatchTreeSearch: Math.round(durationMs * 1e6),
+    RegexpsConsidered: 0,
+    FlushReason: 0,
+    Priority: 0,
+    MaxPendingPriority: 0,
+    Files: answer.files.map((found) => zoektFile(found, options)),
+    RepoURLs: Object.fromEntries(repositories.map((each) => [each.name, fileTemplate(each)])),
+    LineFragments: Object.fromEntries(repositories.map(({ name }) => [name, "#L{{.LineNumber}}"])),
+    Partial: missing.length > 0 || limits.length > 0,
+    Missing: missing.map(({ repository, code, why }) => ({ Repository: repository, Code: code, Why: why })),
+    Limits: limits.map(({ repository, why }) => ({ Repository: repository, Why: why })),
+  };
+}
+
+export function zoektFile({ file, repository }: FoundFile, options: ZoektOptions): Record<string, unknown> {
+  const version =
+    repository.heads.find(({ branch }) => file.branches.includes(branch))?.commit ??
+    commitOf(repository.heads);
+  const chunks = options.ChunkMatches === true;
+  const lines =
+    file.lines.length > 0 || file.pathRanges.length === 0 ? file.lines.map(lineMatch) : [pathMatch(file)];
+  return {
+    FileName: file.path,
+    Repository: repository.name,
+    SubRepositoryName: "",
+    SubRepositoryPath: "",
+    Version: version,
+    Language: file.language,
+    Debug: "",
+    Branches: file.branches,
+    Score: file.score,
+    RepositoryPriority: repository.rank,
+    RepositoryID: repository.id,
+    Checksum: Buffer.from(file.oid, "hex").subarray(0, 8).toString("base64"),
+    ...(file.content ? { Content: base64(file.content) } : {}),
+    LineMatches: chunks ? null : lines,
+    ChunkMatches: chunks ? chunksOf(file) : null,
+  };
+}
+
+function lineMatch(match: LineMatch): Record<string, unknown> {
+  return {
+    Line: base64(match.text),
+    LineStart: match.start,
+    LineEnd: match.end,
+    LineNumber: match.line,
+    Before: match.before ? base64(match.before) : null,
+    After: match.after ? base64(match.after) : null,
+    FileName: false,
+    Score: match.score,
+    DebugScore: "",
+    LineFragments: match.ranges.map((range) => fragment(range, match.start)),
+  };
+}
+
+function fragment({ start, end, symbol }: MatchRange, lineStart: number): Record<string, unknown> {
+  return {
+    LineOffset: start.offset - lineStart,
+    Offset: start.offset,
+    MatchLength: end.offset - start.offset,
+    SymbolInfo: symbolInfo(symbol),
+  };
+}
+
+/** A match in the name of a file is a line that is the name. */
+function pathMatch({ path, pathRanges, score }: FoundFile["file"]): Record<string, unknown> {
+  return {
+    Line: Buffer.from(path).toString("base64"),
+    LineStart: 0,
+    LineEnd: Buffer.byteLength(path),
+    LineNumber: 0,
+    Before: null,
+    After: null,
+    FileName: true,
+    Score: score,
+    DebugScore: "",
+    LineFragments: pathRanges.map(({ start, end }) => ({
+      LineOffset: start,
+      Offset: start,
+      MatchLength: end - start,
+      SymbolInfo: null,
+    })),
+  };
+}
+
+export function symbolInfo(symbol: SymbolInfo | undefined): Record<string, string> | null {
+  if (!symbol) return null;
+  return { Sym: symbol.name, Kind: symbol.kind, Parent: symbol.parent, ParentKind: symbol.parentKind };
+}
+
+export function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+}
+
+/** Where a file can be looked at, for servers that show files as most do. */
+export function fileTemplate({ url }: Pick<AnsweringRepository, "url">): string {
+  if (!/^https?:/.test(url)) return "";
+  return `${url.replace(/\.git$/, "")}/blob/{{.Version}}/{{.Path}}`;
+}

@@ -1,0 +1,43 @@
+/** The code service as one declaration: shards, HTTP, commands, metrics, alerts, console. */
+import { definePlugin } from "@keelson/runtime";
+import { add, remove, set, status, webhook } from "./api/catalogue-route.ts";
+import { list, print } from "./api/list-route.ts";
+import { search, stream } from "./api/search-route.ts";
+import { codeVerbs } from "./api/verbs.ts";
+import { CODE_ERRORS } from "./code-error.ts";
+import { CodeNode } from "./code-node.ts";
+import { openEngine } from "./engine/index.ts";
+import { CODE_ALERTS, CODE_METRICS } from "./metrics.ts";
+import { matchText } from "./query/index.ts";
+import { codeSettings } from "./settings.ts";
+
+/** However little memory a node is given, an engine needs some to be of use. */
+const engineBytesMin = 32 << 20;
+
+export const codePlugin = definePlugin({
+  name: "code",
+  about: "code search: repositories indexed in memory, held by whoever bids the most room",
+  config: codeSettings,
+  needs: ["data"],
+  service(context) {
+    const { memory, processMemory, workers } = context.config;
+    const engine = openEngine(
+      { memoryBytes: Math.max(engineBytesMin, memory - processMemory), workers },
+      { clock: context.clock },
+    );
+    return new CodeNode({ context, engine, matcher: matchText }).service();
+  },
+  http: { search, stream, list, print, add, remove, set, status, webhook },
+  verbs: codeVerbs,
+  metrics: CODE_METRICS,
+  alerts: CODE_ALERTS,
+  errors: CODE_ERRORS,
+  console: [
+    {
+      id: "repositories",
+      title: "Repositories",
+      about: "who holds which repository, at which commit",
+      reads: ["status"],
+    },
+  ],
+});

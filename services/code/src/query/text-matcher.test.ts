@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { matchText, regexProblem } from "./text-matcher.ts";
+
+test.each([
+  ["a/b", "github.com/a/b", true],
+  ["^a", "ba", false],
+  ["b$", "ab", true],
+  [String.raw`\bgo\b`, "x-go-y", true],
+  [String.raw`\bgo\b`, "xgoy", false],
+  ["(?i)KEEL", "keelson", true],
+  ["", "anything", true],
+  ["ü+", "müü", true],
+])("%s in %s", (pattern, text, found) => {
+  expect(matchText(pattern)(text)).toBe(found);
+});
+
+test("agrees with V8 on simple expressions", () => {
+  const part = fc.constantFrom(
+    "a",
+    "b",
+    ".",
+    "a*",
+    "(a|b)+",
+    "[ab]",
+    "b?",
+    "^",
+    "$",
+    String.raw`\b`,
+    "c{1,2}",
+  );
+  const text = fc.array(fc.constantFrom("a", "b", "c", " "), { maxLength: 12 }).map((all) => all.join(""));
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 6 }), text, (parts, name) => {
+      const pattern = parts.join("");
+      expect(matchText(pattern)(name)).toBe(new RegExp(pattern).test(name));
+    }),
+  );
+});
+
+test("an expression that makes others explode takes no time", () => {
+  const startedAt = performance.now();
+  expect(matchText("(x+x+)+y")("x".repeat(500))).toBe(false);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+test("says what is wrong with an expression, and where", () => {
+  expect(regexProblem("a(b")).toMatchObject({ at: expect.any(Number) as number });
+  expect(regexProblem("ü[z-a]")?.at).toBeGreaterThan(0);
+  expect(regexProblem("a+b")).toBeUndefined();
+});
