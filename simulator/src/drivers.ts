@@ -35,16 +35,20 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
     },
   );
   const auctioned = world.auction && indexed(world.auction, node, counters, emit);
+  /** Whether the session that it holds by lets it serve right now. */
+  const passes = (): boolean => driver.host.liveness?.fence.passes(process.clock.now()) === true;
   const store = new SimStore({
     process,
     network,
     server: world.store,
     onRenewal: (deliver) => {
-      const before = passing(node);
+      // What passed before the renewal passes after it, and no other session's tenures gain by it.
+      const passed = passes();
       deliver();
-      scheduler.after(0, () => {
-        if (passing(node) > before) emit({ kind: "regained", node: node.name });
-      });
+      if (!passed)
+        scheduler.after(0, () => {
+          if (passes()) emit({ kind: "regained", node: node.name });
+        });
     },
     onLateRenewal: () => emit({ kind: "late-renewal", node: node.name }),
   });
@@ -54,7 +58,7 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
       node.disk.content = note;
     },
   };
-  return new KeelsonNode(
+  const driver = new KeelsonNode(
     {
       fleet: world.keys.fleet,
       node: node.name,
@@ -84,6 +88,7 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
       eras: new SimEraSource(process, network, numbers),
     },
   );
+  return driver;
 }
 
 /** The same service, with repositories to index and memory to index them into. */
@@ -97,13 +102,6 @@ function indexed(
   const memory = world.memoryFor(node, emit);
   const { clock } = node.process;
   return { ...indexing(counters, SERVICE, scenario.indexing, { clock, catalogue, memory }), memory };
-}
-
-/** How many of the replicas it holds a node would admit requests for right now. */
-function passing(node: SimNode): number {
-  let count = 0;
-  for (const { replica } of node.held()) if (node.check(replica)) count++;
-  return count;
 }
 
 /** A client's way to the shards: the runtime's own, fed from the store over the client's own links. */

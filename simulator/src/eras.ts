@@ -32,9 +32,7 @@ export class SimEraSource implements EraSource {
       this.#process.send(() =>
         this.#network.sendReliably(this.#process.name, OBJECTS, () => {
           const era = this.#numbers.take(above);
-          this.#network.sendReliably(OBJECTS, this.#process.name, () =>
-            this.#process.enter(life, () => resolve({ era, fresh: false })),
-          );
+          this.#network.sendReliablyInto(OBJECTS, this.#process, life, () => resolve({ era, fresh: false }));
         }),
       );
     });

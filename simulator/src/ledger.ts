@@ -12,6 +12,7 @@ import {
   type Tenure,
   type View,
 } from "@keelson/kernel";
+import { entryValue } from "@keelson/runtime";
 
 /** A stored value and the revision of its last write. */
 export interface Stored<T> {
@@ -103,5 +104,5 @@ function put<T>(map: Map<string, Stored<T>>, name: string, entry: Entry | undefi
 }
 
 function stored<T>(entry: Entry): Stored<T> {
-  return { value: JSON.parse(entry.value) as T, revision: entry.revision, session: entry.session };
+  return { value: entryValue(entry) as T, revision: entry.revision, session: entry.session };
 }

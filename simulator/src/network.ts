@@ -1,5 +1,6 @@
 import type { Random } from "@keelson/kernel";
 import { chance, exponential, uniform, type Range } from "./chance/draw.ts";
+import type { SimProcess } from "./process.ts";
 import type { Scheduler } from "./time/scheduler.ts";
 
 /** Matches every process, and not the store or the objects. */
@@ -77,9 +78,19 @@ export class Network {
     this.#scheduler.after(this.travelMs(from, to), arrive);
   }
 
+  /** The same, to that life of a process. */
+  sendInto(from: string, process: SimProcess, life: number, run: () => void): void {
+    if (this.#faults.length > 0) this.send(from, process.name, () => process.enter(life, run));
+    else process.enterLater(this.travelMs(from, process.name), life, run);
+  }
+
   /** A message on a connection that sends again until it is through: it is delayed where others are lost. */
   sendReliably(from: string, to: string, arrive: () => void): void {
     this.#scheduler.after(this.travelMs(from, to), arrive);
+  }
+
+  sendReliablyInto(from: string, process: SimProcess, life: number, run: () => void): void {
+    process.enterLater(this.travelMs(from, process.name), life, run);
   }
 
   /** How long a message takes now. */

@@ -1,7 +1,14 @@
 import type { Clock, Timer } from "@keelson/kernel";
-import type { Scheduled } from "./time/event-heap.ts";
+import { Happening } from "./time/event-heap.ts";
 import type { MachineClock } from "./time/machine-clock.ts";
 import type { Scheduler } from "./time/scheduler.ts";
+
+/** Something that wants to know of the end of a process. */
+export interface Ended {
+  readonly run: () => void;
+  /** Where it lies in the list. */
+  place: number;
+}
 
 /**
  * One process of the fleet on its machine: whatever happens in it (a timer, an arriving message) goes through `enter` or `later`, so that it can be stopped
@@ -22,7 +29,7 @@ export class SimProcess {
   /** What fell due during a pause, in order. */
   #deferred: (() => void)[] = [];
   #pauseAtSendMs: number | undefined;
-  #atEnd: (() => void)[] = [];
+  #atEnd: Ended[] = [];
   /** Told when a pause is over, before anything that waited runs. */
   onResume: (() => void) | undefined;
 
@@ -33,7 +40,7 @@ export class SimProcess {
     this.clock = {
       now: () => machine.monotonic(scheduler.now),
       wall: () => machine.wall(scheduler.now),
-      after: (delayMs, run) => this.#timer(delayMs, run),
+      after: (delayMs, run) => new ProcessTimer(this, delayMs, run),
     };
   }
 
@@ -65,16 +72,22 @@ export class SimProcess {
     this.#deferred = [];
     const atEnd = this.#atEnd;
     this.#atEnd = [];
-    for (const run of atEnd) run();
+    for (const ended of atEnd) ended.run();
   }
 
-  /** Calls `run` when the present life ends. Returns the means to forget it. */
-  atEnd(run: () => void): () => void {
-    this.#atEnd.push(run);
-    return () => {
-      const at = this.#atEnd.indexOf(run);
-      if (at >= 0) this.#atEnd.splice(at, 1);
-    };
+  /** Calls `run` when the present life ends. What it returns is what `notAtEnd` takes. */
+  atEnd(run: () => void): Ended {
+    const ended = { run, place: this.#atEnd.length };
+    this.#atEnd.push(ended);
+    return ended;
+  }
+
+  /** Requires that the life in which it was asked for lasts. */
+  notAtEnd(ended: Ended): void {
+    const last = this.#atEnd.pop();
+    if (last === undefined || last === ended) return;
+    last.place = ended.place;
+    this.#atEnd[ended.place] = last;
   }
 
   /** Nothing runs for that long (garbage collection, SIGSTOP, a suspended machine); what falls due meanwhile runs afterwards, in order. */
@@ -122,28 +135,74 @@ export class SimProcess {
     this.enter(this.#life, depart);
   }
 
-  #timer(delayMs: number, run: () => void): Timer {
-    const life = this.#life;
-    const dueAt = this.clock.now() + delayMs;
-    let due: Scheduled | undefined;
-    let cancelled = false;
-    const fire = (): void => {
-      if (cancelled) return;
-      // The clock may have slowed down since: a timer is never early by its own clock.
-      if (this.clock.now() < dueAt) arm();
-      else run();
-    };
-    const arm = (): void => {
-      const waitMs = this.machine.trueMs(Math.max(0, dueAt - this.clock.now())) + timerSlackMs;
-      due = this.scheduler.after(waitMs, () => this.enter(life, fire));
-    };
-    arm();
-    return {
-      cancel: () => {
-        cancelled = true;
-        if (due) this.scheduler.cancel(due);
-      },
-    };
+  /** Enters that life after `delayMs` of true time. */
+  enterLater(delayMs: number, life: number, run: () => void): void {
+    this.scheduler.schedule(this.scheduler.now + delayMs, new Arrival(this, life, run));
+  }
+}
+
+/** Something that reaches a process from outside. */
+class Arrival extends Happening {
+  readonly #process: SimProcess;
+  readonly #life: number;
+  readonly #run: () => void;
+
+  constructor(process: SimProcess, life: number, run: () => void) {
+    super();
+    this.#process = process;
+    this.#life = life;
+    this.#run = run;
+  }
+
+  happen(): void {
+    this.#process.enter(this.#life, this.#run);
+  }
+}
+
+/** A timer by the clock of its process. */
+class ProcessTimer extends Happening implements Timer {
+  readonly #process: SimProcess;
+  readonly #life: number;
+  readonly #dueAt: number;
+  /** Dropped when it is cancelled, so that what it holds can be freed at once. */
+  #run: (() => void) | undefined;
+
+  constructor(process: SimProcess, delayMs: number, run: () => void) {
+    super();
+    this.#process = process;
+    this.#life = process.life;
+    this.#dueAt = process.machine.monotonic(process.scheduler.now) + delayMs;
+    this.#run = run;
+    this.#arm();
+  }
+
+  cancel(): void {
+    this.#run = undefined;
+    this.#process.scheduler.cancel(this);
+  }
+
+  happen(): void {
+    const process = this.#process;
+    if (process.paused) process.enter(this.#life, () => this.#fire());
+    else if (process.life === this.#life) this.#fire();
+  }
+
+  #fire(): void {
+    // The clock may have slowed down since: a timer is never early by its own clock.
+    if (this.#run === undefined) return;
+    if (this.#leftMs() > 0) this.#arm();
+    else this.#run();
+  }
+
+  #leftMs(): number {
+    const { machine, scheduler } = this.#process;
+    return this.#dueAt - machine.monotonic(scheduler.now);
+  }
+
+  #arm(): void {
+    const { machine, scheduler } = this.#process;
+    const waitMs = machine.trueMs(Math.max(0, this.#leftMs())) + timerSlackMs;
+    scheduler.schedule(scheduler.now + waitMs, this);
   }
 }
 

@@ -7,7 +7,7 @@ import type { SimProcess } from "./process.ts";
 export const OBJECTS = "objects";
 
 /** How many accepted writes a resource can be asked about. A client hears of its write long before that many more. */
-const rememberedMax = 4_096;
+const rememberedMax = 512;
 
 /**
  * Something outside the fleet that a shard writes to, like an object in an object store: one number, and the highest epoch it has seen. It refuses lower epochs, unless
@@ -18,7 +18,8 @@ export class FencedResource {
   readonly #gate = new EpochGate();
   readonly #checksEpochs: boolean;
   readonly #emit: Emit;
-  readonly #accepted = new Map<number, Epoch>();
+  /** The last writes, each at the place of its value in a ring. */
+  readonly #accepted: { value: number; epoch: Epoch }[] = [];
   #value = 0;
 
   constructor(name: string, emit: Emit, rules: { checksEpochs: boolean }) {
@@ -40,14 +41,19 @@ export class FencedResource {
     if (this.#checksEpochs) this.#gate.check(epoch);
     const previous = this.#value;
     this.#value = value;
-    this.#accepted.set(value, epoch);
-    this.#accepted.delete(value - rememberedMax);
+    const place = value % rememberedMax;
+    const accepted = this.#accepted[place];
+    if (accepted) {
+      accepted.value = value;
+      accepted.epoch = epoch;
+    } else this.#accepted[place] = { value, epoch };
     this.#emit({ kind: "wrote", resource: this.name, epoch, value, previous });
   }
 
   /** The epoch under which that value was accepted, if it was, and not long ago. */
   acceptedUnder(value: number): Epoch | undefined {
-    return this.#accepted.get(value);
+    const accepted = this.#accepted[value % rememberedMax];
+    return accepted?.value === value ? accepted.epoch : undefined;
   }
 }
 
@@ -106,18 +112,17 @@ export class RemoteResource {
     const process = this.#process;
     const network = this.#network;
     return new Promise<T>((resolve, reject) => {
-      const back = (settle: () => void): void =>
-        network.sendReliably(OBJECTS, process.name, () => process.enter(this.#life, settle));
       process.send(() =>
         network.sendReliably(process.name, OBJECTS, () => {
-          let result: T;
+          let settle: () => void;
           try {
-            result = operation(this.#resource);
+            const result = operation(this.#resource);
+            settle = () => resolve(result);
           } catch (error) {
             const failure = error instanceof Error ? error : new Error(String(error));
-            return back(() => reject(failure));
+            settle = () => reject(failure);
           }
-          back(() => resolve(result));
+          network.sendReliablyInto(OBJECTS, process, this.#life, settle);
         }),
       );
     });

@@ -76,7 +76,8 @@ class CounterShard implements Shard {
   readonly #written: RemoteResource;
   #value = 0;
   #closed = false;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** The write under way. */
+  #writing: Promise<void> | undefined;
 
   constructor(terms: ServiceTerms, ports: ServicePorts, shard: string, replica: number) {
     this.#terms = terms;
@@ -108,22 +109,16 @@ class CounterShard implements Shard {
     this.#value = await this.#raiseAndRead(this.#written, epoch);
   }
 
-  async handle(request: ShardRequest): Promise<unknown> {
-    const { process, emit } = this.#ports;
-    const { epoch, mode } = request;
+  async handle({ epoch, mode }: ShardRequest): Promise<unknown> {
+    const { process, random, emit } = this.#ports;
     const node = process.name;
     emit({ kind: "admitted", node, replica: this.#replica, shard: this.#shard, epoch, mode });
     try {
-      return await this.#work(mode, epoch);
+      await sleep(process.clock, uniform(random, this.#terms.requestMs));
+      return mode === "read" ? this.#value : await this.#increment(epoch);
     } finally {
       emit({ kind: "finished", node, replica: this.#replica });
     }
-  }
-
-  async #work(mode: "read" | "write", epoch: Epoch): Promise<number> {
-    const { process, random } = this.#ports;
-    await sleep(process.clock, uniform(random, this.#terms.requestMs));
-    return mode === "read" ? this.#value : this.#inTurn(() => this.#increment(epoch));
   }
 
   close(): Promise<void> {
@@ -131,10 +126,18 @@ class CounterShard implements Shard {
     return Promise.resolve();
   }
 
+  /** One write at a time: the next begins when the last has ended, however it ended. */
   async #increment(epoch: Epoch): Promise<number> {
+    // oxlint-disable-next-line no-await-in-loop -- whoever waited longest goes first, and the others wait for it.
+    while (this.#writing) await this.#writing.then(nothing, nothing);
     if (this.#closed) throw new Error("the shard was closed before the write began");
     const value = this.#value + 1;
-    await this.#written.write(epoch, value);
+    this.#writing = this.#written.write(epoch, value);
+    try {
+      await this.#writing;
+    } finally {
+      this.#writing = undefined;
+    }
     this.#value = value;
     return value;
   }
@@ -149,18 +152,13 @@ class CounterShard implements Shard {
     return value;
   }
 
-  /** One write at a time: the next begins when the last has ended, however it ended. */
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(run);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
-  }
-
   #emit(kind: "activated" | "promoted", epoch: Epoch): void {
     const { process, emit } = this.#ports;
     emit({ kind, node: process.name, life: process.life, replica: this.#replica, shard: this.#shard, epoch });
   }
 }
+
+function nothing(): void {}
 
 function sleep(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => clock.after(ms, resolve));

@@ -1,7 +1,7 @@
 import { StoreError, type ChangeBatch } from "@keelson/kernel";
 import { StoreCore, type StoreSnapshot } from "@keelson/stores/core";
 import type { MachineClock } from "./time/machine-clock.ts";
-import type { Scheduled } from "./time/event-heap.ts";
+import type { Happening } from "./time/event-heap.ts";
 import type { Scheduler } from "./time/scheduler.ts";
 
 /** What a store comes back with after it was down. */
@@ -37,7 +37,7 @@ export class StoreServer {
   #refuses = true;
   #incarnations = 0;
   #sessions = 0;
-  #expiry: Scheduled | undefined;
+  #expiry: Happening | undefined;
   /** As it was when it went down: the time that passes until it is back ends no session. */
   #atStop: StoreSnapshot;
 

@@ -107,12 +107,10 @@ export class SimStore implements Store {
         reject(new StoreError(onTimeout, `${name}: no reply within ${timeoutMs} ms`)),
       );
       const reply = (settle: () => void): void =>
-        network.send(STORE, process.name, () =>
-          process.enter(life, () => {
-            timer.cancel();
-            around(settle);
-          }),
-        );
+        network.sendInto(STORE, process, life, () => {
+          timer.cancel();
+          around(settle);
+        });
       const arrive = (): void => {
         if (!server.up) {
           if (server.refuses)

@@ -13,7 +13,9 @@ import type { SimEvent } from "./events.ts";
 export class Trace {
   readonly #now: () => number;
   readonly #print: ((line: string) => void) | undefined;
-  readonly #recent: string[] = [];
+  /** The last lines, in a ring. They are formatted when somebody reads them. */
+  readonly #recent: Line[] = [];
+  #lines = 0;
   #low = 0x811c9dc5;
   #high = 0x9e3779b9;
 
@@ -32,7 +34,8 @@ export class Trace {
 
   /** The last lines, oldest first. */
   get recent(): readonly string[] {
-    return this.#recent;
+    const oldest = this.#lines % Trace.recentMax;
+    return [...this.#recent.slice(oldest), ...this.#recent.slice(0, oldest)].map(format);
   }
 
   event(event: SimEvent): void {
@@ -94,26 +97,27 @@ export class Trace {
 
   /** A line that is kept, printed with `--trace`, and hashed. */
   line(who: string, what: string, subject: string, detail: string): void {
-    const text = this.#format(who, what, subject, detail);
-    if (this.#recent.length >= Trace.recentMax) this.#recent.shift();
-    this.#recent.push(text);
-    this.#print?.(text);
-    this.#fold(text);
+    const line: Line = { atMs: this.#now(), who, what, subject, detail };
+    this.#recent[this.#lines++ % Trace.recentMax] = line;
+    this.#print?.(format(line));
+    this.#foldNumber(line.atMs);
+    this.#fold(who);
+    this.#fold(what);
+    this.#fold(subject);
+    this.#fold(detail);
   }
 
   /** One of the many: formatted only when someone reads it. */
   #request(who: string, what: string, subject: string, epoch: Epoch | undefined, value: number): void {
-    if (this.#print)
-      this.#print(this.#format(who, what, subject, `${epoch ? `${formatEpoch(epoch)} ` : ""}${value}`));
-    this.#foldNumber(this.#now());
+    const atMs = this.#now();
+    if (this.#print) {
+      const detail = `${epoch ? `${formatEpoch(epoch)} ` : ""}${value}`;
+      this.#print(format({ atMs, who, what, subject, detail }));
+    }
+    this.#foldNumber(atMs);
     this.#fold(subject);
     if (epoch) this.#foldNumber(epoch.revision);
     this.#foldNumber(value);
-  }
-
-  #format(who: string, what: string, subject: string, detail: string): string {
-    const seconds = (this.#now() / 1000).toFixed(6).padStart(13);
-    return `${seconds}  ${who.padEnd(8)} ${what.padEnd(12)} ${subject.padEnd(12)} ${detail}`.trimEnd();
   }
 
   #fold(text: string): void {
@@ -132,6 +136,19 @@ export class Trace {
     this.#low = Math.imul(this.#low ^ (words[0] as number), 0x01000193);
     this.#high = Math.imul(this.#high ^ (words[1] as number) ^ (this.#low >>> 7), 0x85ebca6b);
   }
+}
+
+interface Line {
+  readonly atMs: number;
+  readonly who: string;
+  readonly what: string;
+  readonly subject: string;
+  readonly detail: string;
+}
+
+function format({ atMs, who, what, subject, detail }: Line): string {
+  const seconds = (atMs / 1000).toFixed(6).padStart(13);
+  return `${seconds}  ${who.padEnd(8)} ${what.padEnd(12)} ${subject.padEnd(12)} ${detail}`.trimEnd();
 }
 
 const float = new Float64Array(1);

@@ -2,6 +2,7 @@ import {
   TransportError,
   type NodeReply,
   type NodeRequest,
+  type Timer,
   type Transport,
   type TransportErrorCode,
   type TransportOptions,
@@ -35,50 +36,87 @@ export class SimTransport implements Transport {
   call(address: string, request: NodeRequest, { timeoutMs }: TransportOptions): Promise<NodeReply> {
     const caller = this.#process;
     return new Promise<NodeReply>((resolve, reject) => {
-      const fail = (code: TransportErrorCode, message: string): void => {
-        timer.cancel();
-        reject(new TransportError(code, message));
-      };
-      const timer = caller.clock.after(timeoutMs, () =>
-        fail("TIMEOUT", `${address}: no answer within ${timeoutMs} ms`),
+      const call = new Call(caller, this.#life, this.#network, address, request, resolve, reject);
+      call.timer = caller.clock.after(timeoutMs, () =>
+        call.fail("TIMEOUT", `${address}: no answer within ${timeoutMs} ms`),
       );
-      const back = (from: string, run: () => void): void =>
-        this.#network.send(from, caller.name, () => caller.enter(this.#life, run));
-      const arrive = (listener: Listener): void => {
-        const { process: target } = listener;
-        if (!target.up) return back(target.name, () => fail("UNREACHABLE", `${address}: nobody listens`));
-        let open = true;
-        const forget = target.atEnd(() => {
-          open = false;
-          back(target.name, () => fail("CUT", `${address}: the connection was cut`));
-        });
-        const life = target.life;
-        target.enter(life, () => {
-          listener.handle(request).then(
-            (reply) => {
-              if (!open) return;
-              forget();
-              target.send(() =>
-                back(target.name, () => {
-                  timer.cancel();
-                  resolve(reply);
-                }),
-              );
-            },
-            (error: unknown) => {
-              if (!open) return;
-              forget();
-              back(target.name, () => fail("CUT", `${address}: the node failed: ${String(error)}`));
-            },
-          );
-        });
-      };
       const listener = this.#listeners.get(address);
       if (listener === undefined) {
-        caller.clock.after(1, () => fail("UNREACHABLE", `${address}: no such address`));
+        caller.clock.after(1, () => call.fail("UNREACHABLE", `${address}: no such address`));
         return;
       }
-      caller.send(() => this.#network.send(caller.name, listener.process.name, () => arrive(listener)));
+      caller.send(() => this.#network.send(caller.name, listener.process.name, () => arrive(call, listener)));
     });
   }
+}
+
+/** A call from its caller's side. */
+class Call {
+  readonly caller: SimProcess;
+  readonly life: number;
+  readonly network: Network;
+  readonly address: string;
+  readonly request: NodeRequest;
+  readonly #resolve: (reply: NodeReply) => void;
+  readonly #reject: (error: TransportError) => void;
+  timer: Timer | undefined;
+
+  constructor(
+    caller: SimProcess,
+    life: number,
+    network: Network,
+    address: string,
+    request: NodeRequest,
+    resolve: (reply: NodeReply) => void,
+    reject: (error: TransportError) => void,
+  ) {
+    this.caller = caller;
+    this.life = life;
+    this.network = network;
+    this.address = address;
+    this.request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  succeed(reply: NodeReply): void {
+    this.timer?.cancel();
+    this.#resolve(reply);
+  }
+
+  fail(code: TransportErrorCode, message: string): void {
+    this.timer?.cancel();
+    this.#reject(new TransportError(code, message));
+  }
+
+  /** Something goes back to the caller. */
+  back(from: SimProcess, run: () => void): void {
+    this.network.sendInto(from.name, this.caller, this.life, run);
+  }
+}
+
+/** A call reaches where it was sent; once as a rule, again when the network repeats it. */
+function arrive(call: Call, listener: Listener): void {
+  const { process: target } = listener;
+  const { address } = call;
+  if (!target.up) return call.back(target, () => call.fail("UNREACHABLE", `${address}: nobody listens`));
+  let open = true;
+  const ended = target.atEnd(() => {
+    open = false;
+    call.back(target, () => call.fail("CUT", `${address}: the connection was cut`));
+  });
+  target.enter(target.life, () => {
+    listener.handle(call.request).then(
+      (reply) => {
+        if (!open) return;
+        target.notAtEnd(ended);
+        target.send(() => call.back(target, () => call.succeed(reply)));
+      },
+      (error: unknown) => {
+        if (!open) return;
+        target.notAtEnd(ended);
+        call.back(target, () => call.fail("CUT", `${address}: the node failed: ${String(error)}`));
+      },
+    );
+  });
 }

@@ -104,11 +104,9 @@ export class WatchStream implements Watch {
     const { process, life, network } = this.#options;
     const { scheduler } = process;
     this.#lastArrival = Math.max(this.#lastArrival, scheduler.now + network.travelMs(WATCH, process.name));
-    scheduler.at(this.#lastArrival, () =>
-      process.enter(life, () => {
-        if (!this.#closed) deliver();
-      }),
-    );
+    process.enterLater(this.#lastArrival - scheduler.now, life, () => {
+      if (!this.#closed) deliver();
+    });
   }
 
   #isCut(): boolean {

@@ -1,4 +1,4 @@
-import { replicaKey, shardKey, type Epoch, type Random } from "@keelson/kernel";
+import { replicaKey, shardKey, type Epoch, type Random, type ReplicaKey } from "@keelson/kernel";
 import { below, chance, exponential } from "./chance/draw.ts";
 import type { Streams } from "./chance/streams.ts";
 import type { Emit } from "./events.ts";
@@ -37,19 +37,37 @@ export interface WorkloadTarget {
   readonly replicas: number;
 }
 
+/** A shard as clients know it. Made once: a key that is built anew for each request costs more than all else that is done with it. */
+interface TargetShard {
+  readonly id: string;
+  readonly shard: string;
+  readonly replicas: readonly ReplicaKey[];
+  /** The highest value that any client was told is written. */
+  acknowledged: number;
+}
+
+function targetShard({ name, replicas }: WorkloadTarget, id: string): TargetShard {
+  return {
+    id,
+    shard: shardKey(name, id),
+    replicas: Array.from({ length: replicas }, (_, i) => replicaKey(name, id, i)),
+    acknowledged: 0,
+  };
+}
+
 /** What the clients of a service do all day: reads and writes over all shards, at a rate that does not wait for answers. */
 export class Workload {
   readonly counts: WorkloadCounts = { requests: 0, ok: 0, failed: 0, reasons: new Map() };
   readonly #terms: Scenario["workload"];
   readonly #service: WorkloadTarget;
   readonly #emit: Emit;
-  /** By shard: the highest value that any client was told is written. */
-  readonly #acknowledged = new Map<string, number>();
+  readonly #shards: readonly TargetShard[];
 
   constructor(terms: Scenario["workload"], service: WorkloadTarget, emit: Emit) {
     this.#terms = terms;
     this.#service = service;
     this.#emit = emit;
+    this.#shards = Array.from({ length: service.shards }, (_, i) => targetShard(service, String(i)));
   }
 
   /** Sets a client going in its process. */
@@ -68,28 +86,26 @@ export class Workload {
 
   #request(process: SimProcess, router: ClientRouter, random: Random): void {
     const client = process.name;
-    const { name, shards, replicas } = this.#service;
-    const id = String(below(random, shards));
+    const { replicas } = this.#service;
+    const target = this.#shards[below(random, this.#shards.length)] as TargetShard;
     const mode = chance(random, this.#terms.writes) ? "write" : "read";
     // Half of the reads ask for one replica, so that those which are not primary have work too.
     const which = below(random, 2 * replicas);
     const replica = mode === "read" && replicas > 1 && which < replicas ? which : undefined;
     const sentAtMs = process.scheduler.now;
-    const shard = shardKey(name, id);
-    const floor = this.#acknowledged.get(shard) ?? 0;
+    const { id, shard, acknowledged: floor } = target;
     this.counts.requests++;
     router.call(id, mode, replica, this.#terms.timeoutMs).then(
       (answer) => {
         const { epoch, body } = answer;
         this.counts.ok++;
         const value = Number(body);
-        if (mode === "write" && value > (this.#acknowledged.get(shard) ?? 0))
-          this.#acknowledged.set(shard, value);
+        if (mode === "write" && value > target.acknowledged) target.acknowledged = value;
         this.#emit({
           kind: "answered",
           client,
           shard,
-          replica: replicaKey(name, id, answer.replica),
+          replica: target.replicas[answer.replica] as ReplicaKey,
           mode,
           epoch,
           value,

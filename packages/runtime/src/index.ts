@@ -1,5 +1,6 @@
 export { SystemClock, formatWall, systemRandom } from "./clock/system.ts";
 export * from "./errors.ts";
+export * from "./mirror/entry-value.ts";
 export * from "./mirror/fleet-mirror.ts";
 export * from "./mirror/mirror.ts";
 export * from "./commits/committer.ts";

@@ -16,8 +16,8 @@ export class AnswerEpochChecker implements Checker {
   readonly name = "answer-epoch";
   readonly hears = ["answered"] as const;
   readonly #scene: Scene;
-  /** By client and replica: rising epochs, oldest first, as many as can matter. */
-  readonly #seen = new Map<string, Seen[]>();
+  /** By client, then by replica: rising epochs, oldest first, as many as can matter. */
+  readonly #seen = new Map<string, Map<string, Seen[]>>();
 
   constructor(scene: Scene) {
     this.#scene = scene;
@@ -27,10 +27,13 @@ export class AnswerEpochChecker implements Checker {
     if (event.kind !== "answered") return;
     const { client, replica, shard, mode, epoch, sentAtMs } = event;
     const subject = mode === "write" && this.#scene.service.parameters.primary === true ? shard : replica;
-    const key = `${client} ${subject}`;
-    let seen = this.#seen.get(key);
-    if (!seen) this.#seen.set(key, (seen = []));
-    const floor = seen.findLast(({ atMs }) => atMs <= sentAtMs);
+    let ofClient = this.#seen.get(client);
+    if (!ofClient) this.#seen.set(client, (ofClient = new Map<string, Seen[]>()));
+    let seen = ofClient.get(subject);
+    if (!seen) ofClient.set(subject, (seen = []));
+    let at = seen.length - 1;
+    while (at >= 0 && (seen[at] as Seen).atMs > sentAtMs) at--;
+    const floor = seen[at];
     if (floor && compareEpochs(epoch, floor.epoch) < 0)
       this.#scene.report(
         this.name,

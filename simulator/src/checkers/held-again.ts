@@ -1,7 +1,7 @@
 import type { ReplicaKey } from "@keelson/kernel";
 import type { SimEvent } from "../events.ts";
 import { FAULTS } from "../faults/fault.ts";
-import type { Checker, Scene } from "./checker.ts";
+import type { Checker, NodeProbe, Scene } from "./checker.ts";
 
 /**
  * Promise 3: a replica whose node is lost is held again within TTL + 1 s, overlapping losses included. Counted from the last disturbance of that replica:
@@ -26,8 +26,10 @@ export class HeldAgainChecker implements Checker {
     "second",
   ] as const;
   readonly #scene: Scene;
-  readonly #disturbed = new Map<ReplicaKey, number>();
-  readonly #lastHolder = new Map<ReplicaKey, number>();
+  /** What is kept of each replica lies in arrays, at its place in the list: all of them are looked at every second. */
+  readonly #places: ReadonlyMap<ReplicaKey, number>;
+  readonly #disturbed: Float64Array;
+  readonly #lastHolder: Int32Array;
   readonly #reported = new Set<ReplicaKey>();
   /** Faults under way, by node. */
   readonly #ill = new Map<string, Set<number>>();
@@ -39,6 +41,10 @@ export class HeldAgainChecker implements Checker {
 
   constructor(scene: Scene) {
     this.#scene = scene;
+    const { replicas } = scene.service;
+    this.#places = new Map(replicas.map((replica, place) => [replica, place]));
+    this.#disturbed = new Float64Array(replicas.length);
+    this.#lastHolder = new Int32Array(replicas.length);
   }
 
   on(event: SimEvent): void {
@@ -52,7 +58,7 @@ export class HeldAgainChecker implements Checker {
         return this.#disturbAll();
       case "decision":
         if (event.decision.kind === "failed" && event.decision.replica !== undefined)
-          this.#disturbed.set(event.decision.replica, this.#scene.now());
+          this.#disturb(event.decision.replica);
         return;
       case "store-changed":
         for (const change of event.batch.changes)
@@ -88,7 +94,7 @@ export class HeldAgainChecker implements Checker {
     const parsed = ledger.keys.parse(key);
     if (parsed?.kind !== "tenure" || kind !== "put") return;
     const node = ledger.tenures.get(parsed.rest)?.value.node;
-    if (node !== undefined && !this.#isWell(node)) this.#disturbed.set(parsed.rest, this.#scene.now());
+    if (node !== undefined && !this.#isWell(node)) this.#disturb(parsed.rest);
   }
 
   #disturbAll(): void {
@@ -96,9 +102,13 @@ export class HeldAgainChecker implements Checker {
   }
 
   #disturbNode(node: string): void {
-    const now = this.#scene.now();
     for (const [replica, tenure] of this.#scene.ledger.tenures)
-      if (tenure.value.node === node) this.#disturbed.set(replica, now);
+      if (tenure.value.node === node) this.#disturb(replica);
+  }
+
+  #disturb(replica: ReplicaKey): void {
+    const place = this.#places.get(replica);
+    if (place !== undefined) this.#disturbed[place] = this.#scene.now();
   }
 
   /** Runs, has nothing wrong, and is in the view. */
@@ -110,12 +120,9 @@ export class HeldAgainChecker implements Checker {
   }
 
   /** Which node serves it, by its place in the list; -1 when nobody does. The last one is asked first: it nearly always still does. */
-  #holder(replica: ReplicaKey): number {
-    const { nodes } = this.#scene;
-    const last = this.#lastHolder.get(replica) ?? 0;
-    const serves = (node: Scene["nodes"][number] | undefined): boolean =>
-      node !== undefined && node.up && !node.paused && node.check(replica);
-    return serves(nodes[last]) ? last : nodes.findIndex(serves);
+  #holder(replica: ReplicaKey, last: number, running: readonly (NodeProbe | undefined)[]): number {
+    if (running[last]?.check(replica) === true) return last;
+    return running.findIndex((node) => node?.check(replica) === true);
   }
 
   /** How long a shard with strikes against it is kept waiting, on purpose. */
@@ -138,17 +145,21 @@ export class HeldAgainChecker implements Checker {
       1_000 +
       service.openMsMax +
       (members.length - well) * terms.takeoverStepMs;
-    for (const replica of service.replicas) {
-      const holder = this.#holder(replica);
+    const running = this.#scene.nodes.map((node) => (node.up && !node.paused ? node : undefined));
+    const { replicas } = service;
+    for (let place = 0; place < replicas.length; place++) {
+      const replica = replicas[place] as ReplicaKey;
+      const last = this.#lastHolder[place] as number;
+      const holder = this.#holder(replica, last, running);
       if (holder >= 0) {
-        if (this.#lastHolder.get(replica) !== holder) this.#lastHolder.set(replica, holder);
-        this.#disturbed.set(replica, now);
+        this.#lastHolder[place] = holder;
+        this.#disturbed[place] = now;
         if (this.#reported.size > 0) this.#reported.delete(replica);
         continue;
       }
       const tenure = ledger.tenures.get(replica)?.value;
-      if (tenure && (this.#hindrances.get(tenure.node) ?? 0) > 0) this.#disturbed.set(replica, now);
-      const since = Math.max(this.#disturbed.get(replica) ?? 0, this.#everywhere);
+      if (tenure && (this.#hindrances.get(tenure.node) ?? 0) > 0) this.#disturbed[place] = now;
+      const since = Math.max(this.#disturbed[place] as number, this.#everywhere);
       const limitMs = allowedMs + this.#strikesMs(replica);
       if (now - since <= limitMs || this.#reported.has(replica)) continue;
       this.#reported.add(replica);

@@ -17,6 +17,7 @@ export class StaleEpochChecker implements Checker {
     if (event.kind !== "raised" && event.kind !== "wrote") return;
     const { resource, epoch } = event;
     const highest = this.#highest.get(resource) ?? NO_EPOCH;
+    if (epoch === highest) return;
     if (compareEpochs(epoch, highest) >= 0) this.#highest.set(resource, epoch);
     else if (event.kind === "wrote")
       this.#scene.report(

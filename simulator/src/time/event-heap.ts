@@ -1,57 +1,87 @@
-/** Something that is to happen at an instant. `run` is dropped when it is cancelled, so that what it holds can be freed at once. */
-export interface Scheduled {
-  readonly at: number;
-  readonly sequence: number;
-  run: (() => void) | undefined;
+/** Something that is to happen at an instant. Kinds of it carry what they need themselves, because there are hundreds a simulated second. */
+export abstract class Happening {
+  /** Set when it is scheduled. */
+  at = 0;
+  sequence = 0;
+  /** Where it lies in the heap; -1 while it lies in none. */
+  place = -1;
+
+  abstract happen(): void;
 }
 
 /** A binary heap of what is to happen, ordered by instant, and by the order of scheduling where instants are equal. */
 export class EventHeap {
-  readonly #items: Scheduled[] = [];
+  readonly #items: Happening[] = [];
 
   get size(): number {
     return this.#items.length;
   }
 
-  peek(): Scheduled | undefined {
+  peek(): Happening | undefined {
     return this.#items[0];
   }
 
-  push(item: Scheduled): void {
+  push(item: Happening): void {
+    this.#items.push(item);
+    this.#rise(item, this.#items.length - 1);
+  }
+
+  pop(): Happening | undefined {
+    const first = this.#items[0];
+    if (first !== undefined) this.remove(first);
+    return first;
+  }
+
+  /** Takes it out; does nothing when it is not in. Most of what is taken out lies far in the future, near the bottom, where that costs little. */
+  remove(item: Happening): void {
+    const { place } = item;
+    if (place < 0) return;
+    item.place = -1;
     const items = this.#items;
-    let hole = items.length;
-    items.push(item);
+    const last = items.pop() as Happening;
+    if (last === item) return;
+    if (place > 0 && before(last, items[(place - 1) >> 1] as Happening)) this.#rise(last, place);
+    else this.#sink(last, place);
+  }
+
+  #rise(item: Happening, from: number): void {
+    const items = this.#items;
+    let hole = from;
     while (hole > 0) {
       const parent = (hole - 1) >> 1;
-      const above = items[parent] as Scheduled;
+      const above = items[parent] as Happening;
       if (!before(item, above)) break;
       items[hole] = above;
+      above.place = hole;
       hole = parent;
     }
     items[hole] = item;
+    item.place = hole;
   }
 
-  pop(): Scheduled | undefined {
+  #sink(item: Happening, from: number): void {
     const items = this.#items;
-    const first = items[0];
-    const last = items.pop();
-    if (first === undefined || last === undefined || items.length === 0) return first;
-    let hole = 0;
+    const { length } = items;
+    let hole = from;
     for (;;) {
       let child = 2 * hole + 1;
-      if (child >= items.length) break;
+      if (child >= length) break;
+      let below = items[child] as Happening;
       const right = child + 1;
-      if (right < items.length && before(items[right] as Scheduled, items[child] as Scheduled)) child = right;
-      const below = items[child] as Scheduled;
-      if (!before(below, last)) break;
+      if (right < length && before(items[right] as Happening, below)) {
+        child = right;
+        below = items[right] as Happening;
+      }
+      if (!before(below, item)) break;
       items[hole] = below;
+      below.place = hole;
       hole = child;
     }
-    items[hole] = last;
-    return first;
+    items[hole] = item;
+    item.place = hole;
   }
 }
 
-function before(a: Scheduled, b: Scheduled): boolean {
+function before(a: Happening, b: Happening): boolean {
   return a.at < b.at || (a.at === b.at && a.sequence < b.sequence);
 }

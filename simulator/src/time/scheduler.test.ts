@@ -1,15 +1,37 @@
 import { describe, expect, it } from "vitest";
-import { EventHeap } from "./event-heap.ts";
+import { EventHeap, Happening } from "./event-heap.ts";
 import { Scheduler } from "./scheduler.ts";
+
+class Nothing extends Happening {
+  constructor(at: number, sequence: number) {
+    super();
+    this.at = at;
+    this.sequence = sequence;
+  }
+
+  happen(): void {}
+}
 
 describe("EventHeap", () => {
   it("gives events by time, and in the order of scheduling where times are equal", () => {
     const heap = new EventHeap();
     const times = [5, 1, 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5];
-    for (const [sequence, at] of times.entries()) heap.push({ at, sequence, run: undefined });
+    for (const [sequence, at] of times.entries()) heap.push(new Nothing(at, sequence));
     const popped = times.map(() => heap.pop()!).map(({ at, sequence }) => [at, sequence]);
     expect(popped).toEqual(times.map((at, i) => [at, i]).sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]!));
     expect(heap.pop()).toBeUndefined();
+  });
+
+  it("keeps the order of the rest when one in the middle is taken out", () => {
+    const heap = new EventHeap();
+    const times = [7, 3, 9, 1, 8, 2, 6, 5, 4, 0, 3, 7, 1];
+    const items = times.map((at, sequence) => new Nothing(at, sequence));
+    for (const item of items) heap.push(item);
+    const gone = [items[1]!, items[5]!, items[9]!, items[12]!, items[1]!];
+    for (const item of gone) heap.remove(item);
+    const left = items.filter((item) => !gone.includes(item)).map(({ at }) => at);
+    expect(left.map(() => heap.pop()?.at)).toEqual(left.sort((a, b) => a - b));
+    expect(heap.size).toBe(0);
   });
 });
 

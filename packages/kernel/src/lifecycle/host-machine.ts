@@ -139,7 +139,10 @@ export class HostMachine {
 
   setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {
     this.facts.setContender(key, node, contender, now);
-    this.touch(key);
+    // Another's contender concerns the holder, and whoever might become it.
+    const local = this.#locals.get(key);
+    if (local && (node === this.self.node || local.hold || !this.facts.known(key)?.tenure))
+      this.#dirty.add(key);
   }
 
   setAward(key: ReplicaKey, award: Known<Award> | undefined, now: number): void {

@@ -18,6 +18,9 @@ export type SessionAction =
   | { readonly kind: "renew"; readonly sessions: readonly string[] }
   | { readonly kind: "revoke"; readonly session: string };
 
+const BOTH: readonly SessionRole[] = ["liveness", "membership"];
+const STAYING: readonly SessionRole[] = ["liveness"];
+
 /**
  * Decides when to open, renew and give up a node's two sessions, and until when the liveness session lets it serve.
  * It never brings a lost session back: what is opened next has a new id and a new fence.
@@ -180,7 +183,7 @@ export class SessionMachine {
   }
 
   #wanted(): readonly SessionRole[] {
-    return this.#leaving ? ["liveness"] : ["liveness", "membership"];
+    return this.#leaving ? STAYING : BOTH;
   }
 
   /** The store counts the TTL from when the call reached it, which is after it was sent: our deadline is always the earlier one. */

@@ -18,13 +18,14 @@ import { ringOptions } from "./ring-options.ts";
  * Shards take their seats in the order of their ids; an early shard is never moved by a later one.
  */
 export function ring(options: { readonly service: string }): Placement {
-  // Nodes of one process that share their declaration and their copy of the store ask for the plan of the very same view.
-  let last: { readonly view: View; readonly plan: Plan } | undefined;
+  // Nodes of one process that share their declaration ask for the plan of the very same view; those that hear of it late ask after the next.
+  const plans = new WeakMap<View, Plan>();
   return {
     algorithm: RING,
     plan(view) {
-      if (last?.view !== view) last = { view, plan: plan(options.service, view) };
-      return last.plan;
+      let made = plans.get(view);
+      if (!made) plans.set(view, (made = plan(options.service, view)));
+      return made;
     },
   };
 }

@@ -13,6 +13,7 @@ import {
   type View,
 } from "@keelson/kernel";
 import type { FleetCopy } from "../copy/fleet-copy.ts";
+import { entryValue } from "../mirror/entry-value.ts";
 import { fleetMirror } from "../mirror/fleet-mirror.ts";
 import type { FleetAccess, ShardDirectory, StreamRequest } from "../plugin/fleet-access.ts";
 import { Hedge } from "../router/hedge.ts";
@@ -112,7 +113,7 @@ export class FleetClient implements FleetAccess {
       if (!ROUTED.has(parsed.kind)) this.#onKey?.(parsed, entry?.value);
       else if (!entry) this.table.remove(parsed);
       else {
-        const value: unknown = JSON.parse(entry.value);
+        const value = entryValue(entry);
         this.table.put(parsed, value, entry.revision);
         if (parsed.kind === "view") this.#directories.put(parsed.rest, value as View);
       }

@@ -70,16 +70,69 @@ export class Requests {
     return hold !== undefined && hold.primary?.phase === "primary" && this.#admits(hold, this.#clock.now());
   }
 
-  async handle(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeReply> {
-    const admitted = await this.#admit(request);
-    return "kind" in admitted ? admitted : this.#serve(request, admitted, signal);
+  handle(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeReply> {
+    const key = replicaKey(request.service, request.shard, request.replica);
+    const deadline = this.#clock.now() + request.timeoutMs;
+    const admitted = this.#admit(key, request, deadline);
+    return admitted
+      ? this.#serve(request, admitted, signal)
+      : this.#handleLater(key, request, deadline, signal);
   }
 
   /** A request with many answers. It is admitted like any other, but nobody waits for it: when the tenure ends, it ends with MOVED. */
   async stream(request: NodeRequest, signal?: AbortSignalLike): Promise<NodeStream> {
-    const admitted = await this.#admit(request);
-    if ("kind" in admitted) return { reply: admitted, items: NO_ITEMS };
-    const { local, epoch, leftMs } = admitted;
+    const key = replicaKey(request.service, request.shard, request.replica);
+    const deadline = this.#clock.now() + request.timeoutMs;
+    for (;;) {
+      const admitted = this.#admit(key, request, deadline);
+      if (admitted) return this.#open(request, admitted, signal);
+      const refusal = await this.#park(key, request, deadline);
+      if (refusal) return { reply: refusal, items: NO_ITEMS };
+    }
+  }
+
+  async #handleLater(
+    key: ReplicaKey,
+    request: NodeRequest,
+    deadline: number,
+    signal: AbortSignalLike | undefined,
+  ): Promise<NodeReply> {
+    for (;;) {
+      const refusal = await this.#park(key, request, deadline);
+      if (refusal) return refusal;
+      const admitted = this.#admit(key, request, deadline);
+      if (admitted) return this.#serve(request, admitted, signal);
+    }
+  }
+
+  /** Lets the request in if it may be, at this very moment: what is done with it must begin in the same breath. */
+  #admit(key: ReplicaKey, request: NodeRequest, deadline: number): Admitted | undefined {
+    const local = this.#machine.local(key);
+    const now = this.#clock.now();
+    const epoch = local?.hold && this.#admission(local, local.hold, request.mode, now);
+    return epoch && { local, epoch, leftMs: deadline - now };
+  }
+
+  /** Waits until it may be worth asking again; otherwise says why not. */
+  async #park(key: ReplicaKey, request: NodeRequest, deadline: number): Promise<NodeReply | undefined> {
+    const local = this.#machine.local(key);
+    const now = this.#clock.now();
+    if (!local || !this.#worthParking(local, request.mode))
+      return this.#refuse(key, local, request.mode, now);
+    const slot = this.#host.slot(key);
+    const { drainMs, commitTimeoutMs, unsureMs, parkedMax } = this.#machine.terms;
+    if (slot.parking.size >= parkedMax)
+      return { kind: "overloaded", reason: `more than ${parkedMax} requests wait for ${key}` };
+    const waitMs = Math.min(deadline - now, drainMs + commitTimeoutMs + unsureMs);
+    if (waitMs > 0 && (await slot.parking.wait(this.#clock, waitMs))) return undefined;
+    return this.#refuse(key, local, request.mode, this.#clock.now());
+  }
+
+  #open(
+    request: NodeRequest,
+    { local, epoch, leftMs }: Admitted,
+    signal: AbortSignalLike | undefined,
+  ): NodeStream {
     const slot = this.#host.slot(local.key);
     const { shard, running } = slot;
     if (!shard?.stream) {
@@ -97,30 +150,6 @@ export class Requests {
       reply: { kind: "ok", epoch, body: null },
       items: new ShardStream(items, slot, either, () => this.#mayAnswer(local, hold)),
     };
-  }
-
-  /** Lets the request in, once it may be; otherwise says why not. */
-  async #admit(request: NodeRequest): Promise<Admitted | NodeReply> {
-    const key = replicaKey(request.service, request.shard, request.replica);
-    const deadline = this.#clock.now() + request.timeoutMs;
-    for (;;) {
-      const local = this.#machine.local(key);
-      const now = this.#clock.now();
-      const epoch = local?.hold && this.#admission(local, local.hold, request.mode, now);
-      if (epoch) return { local, epoch, leftMs: deadline - now };
-      if (!local || !this.#worthParking(local, request.mode))
-        return this.#refuse(key, local, request.mode, now);
-      const slot = this.#host.slot(key);
-      if (slot.parking.size >= this.#machine.terms.parkedMax)
-        return {
-          kind: "overloaded",
-          reason: `more than ${this.#machine.terms.parkedMax} requests wait for ${key}`,
-        };
-      const { drainMs, commitTimeoutMs, unsureMs } = this.#machine.terms;
-      const waitMs = Math.min(deadline - now, drainMs + commitTimeoutMs + unsureMs);
-      if (waitMs <= 0 || !(await slot.parking.wait(this.#clock, waitMs)))
-        return this.#refuse(key, local, request.mode, this.#clock.now());
-    }
   }
 
   async #serve(

@@ -18,6 +18,7 @@ import {
 import type { Auctions } from "../auction/auctions.ts";
 import type { CatalogueHead } from "../catalogue/catalogue.ts";
 import type { Manager } from "../manager/manager.ts";
+import { entryValue } from "../mirror/entry-value.ts";
 import type { Eras } from "./eras.ts";
 import type { Views } from "./views.ts";
 
@@ -60,7 +61,7 @@ export function feed(fed: Fed, changes: readonly ImageChange[], now: number): vo
 
 /** A tenure as the copy of the store has it. */
 export function knownTenure(entry: Entry | undefined): Known<Tenure> | undefined {
-  return entry && { value: JSON.parse(entry.value) as Tenure, revision: entry.revision };
+  return entry && { value: entryValue(entry) as Tenure, revision: entry.revision };
 }
 
 function read(keys: Keys, changes: readonly ImageChange[]): ReadBatch {
@@ -70,7 +71,7 @@ function read(keys: Keys, changes: readonly ImageChange[]): ReadBatch {
     if (!parsed) continue;
     const { kind, rest } = parsed;
     const { entry } = change;
-    const known = entry && { value: JSON.parse(entry.value) as unknown, revision: entry.revision };
+    const known = entry && { value: entryValue(entry), revision: entry.revision };
     read.push({ kind, rest, service: kind === "tenure" ? serviceOf(rest) : "", known, change });
   }
   return { kinds: new Set(read.map(({ kind }) => kind)), changes: read };

@@ -80,6 +80,7 @@ export class KeelsonNode {
   readonly #balancing: Balancing;
   readonly #auctions: Auctions;
   readonly #fed: Fed;
+  readonly #drainKey: string;
   #timer: Timer | undefined;
   #timerAt = Infinity;
   #scheduled = false;
@@ -98,6 +99,7 @@ export class KeelsonNode {
     const { node, address } = options;
     const rules = options.rules ?? ALL_RULES;
     this.keys = new Keys(options.fleet);
+    this.#drainKey = this.keys.drain(node);
     this.terms = allTerms(options.terms);
     this.boot = randomId(random);
     const { keys, terms } = this;
@@ -374,7 +376,7 @@ export class KeelsonNode {
     const { open } = eras;
     const { liveness } = sessions;
     const { membership } = sessions.machine;
-    this.#membership.setDrained(this.mirror.image.get(this.keys.drain(this.#options.node)) !== undefined);
+    this.#membership.setDrained(this.mirror.image.get(this.#drainKey) !== undefined);
     if (!leaving || membership) this.#membership.tick(liveness, membership, open);
     this.#views.tick(open, liveness !== undefined && this.mirror.live);
     this.#manager.tick(liveness, open, leaving);
@@ -393,19 +395,14 @@ export class KeelsonNode {
     if (this.#state === "stopped") return;
     const now = this.#ports.clock.now();
     let next = now + LOOK_MS;
-    for (const at of [
-      this.#sessions.machine.wakeAt(),
-      this.#eras.machine.wakeAt(),
-      this.#membership.wakeAt(),
-      this.#views.wakeAt(),
-      this.#manager.wakeAt(),
-      this.#balancing.wakeAt(),
-      this.#host.machine.wakeAt() ?? Infinity,
-      this.#auctions.wakeAt(),
-    ]) {
-      // One that is due has just had its turn: it waits for something to happen.
-      if (at > now && at < next) next = at;
-    }
+    next = sooner(next, this.#sessions.machine.wakeAt(), now);
+    next = sooner(next, this.#eras.machine.wakeAt(), now);
+    next = sooner(next, this.#membership.wakeAt(), now);
+    next = sooner(next, this.#views.wakeAt(), now);
+    next = sooner(next, this.#manager.wakeAt(), now);
+    next = sooner(next, this.#balancing.wakeAt(), now);
+    next = sooner(next, this.#host.machine.wakeAt() ?? Infinity, now);
+    next = sooner(next, this.#auctions.wakeAt(), now);
     if (next >= this.#timerAt) return;
     this.#timer?.cancel();
     this.#timerAt = next;
@@ -489,6 +486,11 @@ function hosted(service: ServiceDefinition): HostedService {
     builds: service.prepare !== undefined,
     primary: service.parameters.primary === true && service.parameters.replicas > 1,
   };
+}
+
+/** The earlier of the two, unless the second is due: that machine has just had its turn, and waits for something to happen. */
+function sooner(next: number, at: number, now: number): number {
+  return at > now && at < next ? at : next;
 }
 
 function randomId(random: () => number): string {
