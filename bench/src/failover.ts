@@ -6,9 +6,10 @@ import { parseArgs } from "node:util";
 import type { Bench, BenchContext, BenchResult } from "./bench.ts";
 import { BenchClient, sleep } from "./failover/client.ts";
 import { coldStart } from "./failover/cold.ts";
+import { effectLosses } from "./failover/effect-peer.ts";
 import { ProcessFleet } from "./failover/fleet.ts";
 import { openLoop, quantile, type LoadResult } from "./failover/load.ts";
-import { storeOption, wholeNumber } from "./options.ts";
+import { badOption, storeOption, wholeNumber } from "./options.ts";
 import { startStore, type StoreName } from "./store/bench-store.ts";
 
 const NODES = ["a", "b", "c"] as const;
@@ -25,7 +26,12 @@ interface FailoverOptions {
   readonly ttlMs: number;
   readonly kills: number;
   readonly stops: number;
+  /** Also measures @effect/cluster. */
+  readonly peers: boolean;
 }
+
+/** Kills of a peer's node: with its defaults each takes most of a minute. */
+const PEER_KILLS = 3;
 
 const failover: Bench = {
   name: "failover",
@@ -45,7 +51,10 @@ const failover: Bench = {
       await fleet.stop();
       context.progress(`starting ${COLD.nodes} nodes in this process, for ${COLD.shards} shards`);
       const coldMs = await coldStart({ store: url, ttlMs: options.ttlMs, ...COLD });
-      return { figures: { ...figures, coldMs }, peers: {} };
+      return {
+        figures: { ...figures, coldMs },
+        peers: options.peers ? await peers(context, url, options) : {},
+      };
     } finally {
       await fleet.stop();
       await store.stop();
@@ -64,10 +73,15 @@ function readOptions(args: readonly string[]): FailoverOptions {
       stops: { type: "string", default: "20" },
       shards: { type: "string", default: "1000" },
       ttl: { type: "string", default: "2000" },
+      peers: { type: "boolean", default: false },
     },
   });
+  const store = storeOption(values.store);
+  if (values.peers && store !== "postgres")
+    throw badOption("--peers goes with --store postgres: that is where the peer keeps its locks");
   return {
-    store: storeOption(values.store),
+    store,
+    peers: values.peers,
     kills: wholeNumber("kills", values.kills, 0, 10_000),
     stops: wholeNumber("stops", values.stops, 0, 10_000),
     shards: wholeNumber("shards", values.shards, NODES.length, 100_000),
@@ -106,6 +120,36 @@ async function measure(
   } finally {
     await bench.close();
   }
+}
+
+/** @effect/cluster on the same Postgres: as it comes, and with its times set to ours. */
+async function peers(
+  { progress }: BenchContext,
+  postgres: string,
+  { ttlMs }: FailoverOptions,
+): Promise<BenchResult["peers"]> {
+  const renewMs = ttlMs / 5;
+  const settings = {
+    effectDefaults: {},
+    effectOurTimes: {
+      shardLockExpiration: ttlMs,
+      shardLockRefreshInterval: renewMs,
+      refreshAssignmentsInterval: renewMs,
+      runnerHealthCheckInterval: renewMs,
+    },
+  };
+  const results: Record<string, Record<string, number>> = {};
+  for (const [peer, sharding] of Object.entries(settings)) {
+    progress(`${peer}: three runners of @effect/cluster`);
+    const waits = await effectLosses({ postgres, kills: PEER_KILLS, ttlMs, sharding, progress });
+    results[peer] = {
+      kills: PEER_KILLS,
+      heldAfterTtlMsP50: quantile(waits, 0.5),
+      heldAfterTtlMsP99: quantile(waits, 0.99),
+      heldAfterTtlMsMax: Math.max(...waits),
+    };
+  }
+  return results;
 }
 
 /** Loses a node again and again at random points of its renewal period; each shard's wait, less the TTL. */
