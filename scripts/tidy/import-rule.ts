@@ -5,6 +5,8 @@ import { importsOf } from "./imports.ts";
 import { isCode, isTest, type Finding, type SourceFile } from "./source.ts";
 
 const anything = /./;
+/** What any test may import besides. */
+const TESTS_MAY: ReadonlySet<string> = new Set(["testkit", "examples"]);
 
 /** What the sources of each workspace may import of ours, by the name after `@keelson/`. */
 const allowed: readonly { readonly workspace: RegExp; readonly may: RegExp; readonly said: string }[] = [
@@ -75,7 +77,7 @@ export function checkImports(file: SourceFile): Finding[] {
       continue;
     }
     if (name === own || name.startsWith(`${own}/`)) continue;
-    if (test && name.split("/")[0] === "testkit") continue;
+    if (test && TESTS_MAY.has(name.split("/")[0] ?? "")) continue;
     if (!rule.may.test(name)) say(`${workspace} may not import "${specifier}": it may import ${rule.said}`);
     else if (workspace === "packages/runtime" && name === "objects" && !typeOnly)
       say(`runtime takes only types from objects: write "import type"`);

@@ -7,6 +7,7 @@ import {
   Tracer,
   pathsOf,
   type Api,
+  type FleetLink,
   type ParsedKey,
   type RouterCounts,
 } from "@keelson/runtime";
@@ -44,17 +45,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock, random, log, tokens, fleet, plugins } = options;
   const limits = { ...GATEWAY_LIMITS, ...options.limits };
   await tokens?.start();
-  const client = new ConnectedClient({
-    fleet,
-    clock,
-    random,
-    name: "gateway",
-    nodes: options.nodes,
-    store: options.store,
-    wireToken: options.wireToken,
-    router: options.router,
-    onKey: (key: ParsedKey, value) => tokens?.keyChanged?.(key, value),
-  });
+  const onKey = (key: ParsedKey, value: string | undefined): void => tokens?.keyChanged?.(key, value);
+  const client: FleetLink =
+    options.link?.(onKey) ??
+    new ConnectedClient({
+      fleet,
+      clock,
+      random,
+      name: "gateway",
+      nodes: options.nodes,
+      store: options.store,
+      wireToken: options.wireToken,
+      router: options.router,
+      onKey,
+    });
   const exporter =
     options.traces && new OtlpExporter({ url: options.traces.otlpUrl, clock, process: "keelson-gateway" });
   const tracer =
@@ -159,8 +163,9 @@ function listenProblem({
   insecure,
   nodes = [],
   store,
+  link,
 }: GatewayOptions): string | undefined {
-  if (nodes.length === 0 && !store) return "a gateway needs the address of a node, or a store";
+  if (nodes.length === 0 && !store && !link) return "a gateway needs the address of a node, or a store";
   if (isLoopback(listen.host) || insecure === true) return undefined;
   const missing = [...(tokens ? [] : ["tokens"]), ...(tls ? [] : ["TLS"])];
   if (missing.length === 0) return undefined;
@@ -172,7 +177,7 @@ function isLoopback(host: string): boolean {
   return isIP(host) === 4 && host.startsWith("127.");
 }
 
-function addressOf(client: ConnectedClient, node: string): string | undefined {
+function addressOf(client: FleetLink, node: string): string | undefined {
   if (!/^[A-Za-z0-9._~-]+$/.test(node)) return undefined;
   const entry = client.copy.image.get(client.fleet.keys.member(node));
   return entry && (JSON.parse(entry.value) as { address: string }).address;
@@ -194,7 +199,7 @@ async function untilReady(
 function showGauges(
   { set }: GatewayMetrics,
   parts: {
-    readonly client: ConnectedClient;
+    readonly client: FleetLink;
     readonly shedding: Shedding;
     readonly bodies: BodyBudget;
     readonly streams: { readonly open: number };

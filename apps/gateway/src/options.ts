@@ -1,5 +1,16 @@
 /** What a gateway is started with. Every limit has its unit in its name; docs/reference/http.md gives the reason for each default. */
-import type { AnyPlugin, Api, Clock, HostPort, Logger, Random, RouterOptions, Store } from "@keelson/runtime";
+import type {
+  AnyPlugin,
+  Api,
+  Clock,
+  FleetLink,
+  HostPort,
+  Logger,
+  ParsedKey,
+  Random,
+  RouterOptions,
+  Store,
+} from "@keelson/runtime";
 import type { TokenSource } from "./auth/token-source.ts";
 
 export interface GatewayOptions {
@@ -14,6 +25,8 @@ export interface GatewayOptions {
   readonly nodes?: readonly string[] | undefined;
   /** Followed when no node gives its copy. One of the two is needed. */
   readonly store?: Store | undefined;
+  /** Another way to the fleet than wire, for simulations; it is told where keys that are not about routes go. */
+  readonly link?: ((onKey: (key: ParsedKey, value: string | undefined) => void) => FleetLink) | undefined;
   /** What nodes want to hear before they talk, if they do. */
   readonly wireToken?: string | undefined;
   readonly clock: Clock;

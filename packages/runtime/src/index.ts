@@ -23,7 +23,7 @@ export * from "./service/kernel-behaviour.ts";
 export * from "./admin/index.ts";
 export { CopyFollower, type CopyFollowerOptions } from "./copy/copy-follower.ts";
 export * from "./copy/fleet-copy.ts";
-export { serveCopy } from "./copy/serve-copy.ts";
+export { giveCopy, serveCopy, type CopyStream } from "./copy/serve-copy.ts";
 export { Hedge, HEDGE, type HedgeTerms } from "./router/hedge.ts";
 export * from "./trace/index.ts";
 export * from "./node/serve-fleet-node.ts";

@@ -1,5 +1,5 @@
 /** What the gateway itself serves beside its services: health, metrics, the API's description, and who is in the fleet. */
-import { HttpAnswer, METRICS_METHOD, type Api, type ConnectedClient, type Scope } from "@keelson/runtime";
+import { HttpAnswer, METRICS_METHOD, type Api, type FleetLink, type Scope } from "@keelson/runtime";
 import type { GatewayMetrics } from "../observe/gateway-metrics.ts";
 import type { Health } from "../observe/health.ts";
 import { openApiDocument } from "../openapi/document.ts";
@@ -12,7 +12,7 @@ export interface OwnPorts {
   readonly plugins: readonly Api[];
   readonly version: string;
   readonly metrics: GatewayMetrics;
-  readonly client: ConnectedClient;
+  readonly client: FleetLink;
   readonly health: () => Health;
   /** Where a member of the fleet listens; undefined when there is no such member. */
   readonly addressOf: (node: string) => string | undefined;

@@ -8,7 +8,7 @@ import {
   type AnyRoute,
   type Api,
   type Clock,
-  type ConnectedClient,
+  type FleetLink,
   type Input,
   type RouteCall,
   type RouterRequest,
@@ -25,7 +25,7 @@ import type { Exchange } from "./exchange.ts";
 import { sendItems } from "./item-stream.ts";
 
 export interface EndpointPorts {
-  readonly client: ConnectedClient;
+  readonly client: FleetLink;
   readonly clock: Clock;
   readonly limits: GatewayLimits;
   readonly authority: Authority;
@@ -201,7 +201,7 @@ export class PluginEndpoint implements Endpoint {
     }
   }
 
-  get #shards(): ReturnType<ConnectedClient["fleet"]["shards"]> {
+  get #shards(): ReturnType<FleetLink["fleet"]["shards"]> {
     return this.#ports.client.fleet.shards(this.service);
   }
 

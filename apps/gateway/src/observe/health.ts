@@ -1,5 +1,5 @@
 /** How a gateway is, for probes and for people: alive, ready, and since when it has been cut off. */
-import type { ConnectedClient } from "@keelson/runtime";
+import type { FleetLink } from "@keelson/runtime";
 
 export interface Health {
   /** `stale`: it goes on with what it knew, because nothing tells it of changes. */
@@ -16,7 +16,7 @@ export interface Health {
 /** A node says every second whether it follows the store. */
 const STALE_MS = 5_000;
 
-export function healthOf(fleet: string, { copy }: Pick<ConnectedClient, "copy">, stopping: boolean): Health {
+export function healthOf(fleet: string, { copy }: Pick<FleetLink, "copy">, stopping: boolean): Health {
   const { staleMs, source } = copy;
   const known = copy.image.incarnation !== undefined;
   const about = { fleet, follows: source ?? null, staleMs: known ? Math.round(staleMs) : null };

@@ -25,7 +25,17 @@ export interface ConnectedClientOptions {
   readonly onKey?: FleetClientOptions["onKey"] | undefined;
 }
 
-export class ConnectedClient {
+/** How a gateway reaches its fleet. A simulation gives it another one. */
+export interface FleetLink {
+  readonly fleet: FleetClient;
+  readonly copy: Pick<CopyFollower, "image" | "live" | "source" | "staleMs">;
+  start(): void;
+  stop(): void;
+  /** Asks a node itself, not a shard. Rejects with TransportError or WireFailure. */
+  askNode(address: string, method: string, body: unknown, timeoutMs: number): Promise<unknown>;
+}
+
+export class ConnectedClient implements FleetLink {
   readonly fleet: FleetClient;
   readonly copy: CopyFollower;
   readonly #pool: WirePool;
@@ -67,7 +77,6 @@ export class ConnectedClient {
     this.#pool.close();
   }
 
-  /** Asks a node itself, not a shard. Rejects with TransportError or WireFailure. */
   askNode(address: string, method: string, body: unknown, timeoutMs: number): Promise<unknown> {
     return this.#pool.call(address, method, body, { timeoutMs });
   }

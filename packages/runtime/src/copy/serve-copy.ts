@@ -1,4 +1,4 @@
-import type { Change, Clock, Entry } from "@keelson/kernel";
+import type { AbortSignalLike, Change, Clock, Entry } from "@keelson/kernel";
 import type { OutgoingStream, WireServer } from "@keelson/wire";
 import type { Mirror } from "../mirror/mirror.ts";
 import { asChange, COPY_STREAM, encodeCopyFrame, type CopyFrame } from "./copy-frames.ts";
@@ -15,11 +15,19 @@ const LIVE_MS = 1_000;
  * are nodes, however many gateways there are. A follower that falls behind is cut off by wire, and begins anew.
  */
 export function serveCopy(server: WireServer, mirror: Mirror, clock: Clock): void {
-  server.stream(COPY_STREAM, (stream) => new Follower(stream, mirror, clock).run());
+  server.stream(COPY_STREAM, (stream) => giveCopy(stream, mirror, clock));
+}
+
+/** The part of a stream that a copy needs; another transport than wire may have its own. */
+export type CopyStream = Pick<OutgoingStream, "write" | "ready"> & AbortSignalLike;
+
+/** Gives a copy to one follower, until it leaves. */
+export function giveCopy(stream: CopyStream, mirror: Mirror, clock: Clock): Promise<void> {
+  return new Follower(stream, mirror, clock).run();
 }
 
 class Follower {
-  readonly #stream: OutgoingStream;
+  readonly #stream: CopyStream;
   readonly #mirror: Mirror;
   readonly #clock: Clock;
   #waiting: Change[] = [];
@@ -29,7 +37,7 @@ class Follower {
   #incarnation: string | undefined;
   #sent = 0;
 
-  constructor(stream: OutgoingStream, mirror: Mirror, clock: Clock) {
+  constructor(stream: CopyStream, mirror: Mirror, clock: Clock) {
     this.#stream = stream;
     this.#mirror = mirror;
     this.#clock = clock;
