@@ -2,10 +2,11 @@
  * A node, its plug-ins, and the server that others reach it by. This is the composition that every process with a node needs: it knows of no
  * store and no service; both are given.
  */
-import type { Clock, EraSource, Random, Store } from "@keelson/kernel";
+import { maxBidsFromEnvironment, type Clock, type EraSource, type Random, type Store } from "@keelson/kernel";
 import type { Objects } from "@keelson/objects";
 import {
   FleetClient,
+  KeelsonError,
   KeelsonNode,
   NodeReporter,
   NodeServices,
@@ -85,8 +86,11 @@ export class ServedNode {
         random,
       });
       const transport = new WireTransport(pool);
+      const { maxBids, problem } = maxBidsFromEnvironment(process.env);
+      if (problem !== undefined) throw new KeelsonError("BAD_CONFIG", problem);
+      const bids = maxBids === undefined ? {} : { maxBids };
       const node = new KeelsonNode(
-        { ...rest, address, services: services.services, controllers: services.controllers },
+        { ...rest, ...bids, address, services: services.services, controllers: services.controllers },
         { store, clock, random, eras, transport, ...(memory ? { memory } : {}) },
       );
       const reporter = new NodeReporter({ node, name, figures: processFigures, wall: () => clock.wall() });

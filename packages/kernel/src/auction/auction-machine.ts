@@ -261,7 +261,7 @@ export class AuctionMachine {
     const { market, commits } = this;
     const { counters, board, bidders } = market;
     this.#keepAt = now + KEEP_MS;
-    counters.configured_max_bids = board.config?.value.maxBids ?? 0;
+    counters.configured_max_bids = board.config?.value.maxBids ?? this.market.maxBids ?? 0;
     counters.live_bidders = bidders?.size ?? 0;
     counters.unheld = 0;
     for (const { why } of market.lots.ordered()) if (why === "unheld") counters.unheld++;

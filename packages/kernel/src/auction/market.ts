@@ -52,6 +52,8 @@ export interface MarketOptions {
   /** The host machine of this node, for what it knows and has: facts, session, era, what is held and built. */
   readonly host: HostMachine;
   readonly memory: ShardMemory;
+  /** What this node was started with, as `ZOEKT_MAX_BIDS` is; what is stored for the fleet or for a shard comes before it. */
+  readonly maxBids?: number;
 }
 
 /**
@@ -62,6 +64,7 @@ export class Market {
   readonly service: string;
   readonly host: HostMachine;
   readonly memory: ShardMemory;
+  readonly maxBids: number | undefined;
   readonly board = new Board();
   readonly lots: Lots;
   readonly wakes = new WakeQueue();
@@ -82,6 +85,7 @@ export class Market {
     this.service = options.service;
     this.host = options.host;
     this.memory = options.memory;
+    this.maxBids = options.maxBids;
     this.lots = new Lots(options.host, this.board);
   }
 
@@ -178,7 +182,8 @@ export class Market {
 
   /** What is configured for the lot; undefined when live bidders are counted. */
   configuredMaxBids(lot: Pick<Lot, "shardKey">): number | undefined {
-    return this.board.overrides.get(lot.shardKey)?.value.maxBids ?? this.board.config?.value.maxBids;
+    const { overrides, config } = this.board;
+    return overrides.get(lot.shardKey)?.value.maxBids ?? config?.value.maxBids ?? this.maxBids;
   }
 
   #isTarget(replica: ReplicaKey): boolean {

@@ -24,6 +24,8 @@ export interface AuctionPorts {
   readonly clock: Clock;
   readonly host: HostMachine;
   readonly committer: Committer;
+  /** At so many answers a round closes, unless something else is stored. */
+  readonly maxBids?: number | undefined;
   /** Something was reported to a machine: step it soon. */
   readonly changed: () => void;
   readonly decided: (kind: DecisionKind, reason: string, replica: ReplicaKey | undefined) => void;
@@ -48,7 +50,13 @@ export class Auctions {
   constructor(services: Iterable<ServiceDefinition>, ports: AuctionPorts) {
     this.#ports = ports;
     for (const { name, placement, memory } of services) {
-      const options = { service: name, host: ports.host, memory: memory ?? UNLIMITED };
+      const { host, maxBids } = ports;
+      const options = {
+        service: name,
+        host,
+        memory: memory ?? UNLIMITED,
+        ...(maxBids === undefined ? {} : { maxBids }),
+      };
       if (placement.kind === "auction") this.#machines.set(name, new AuctionMachine(options));
       else if (placement.kind === "claim") this.#machines.set(name, new ClaimMachine(options));
     }

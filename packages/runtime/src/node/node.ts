@@ -130,6 +130,7 @@ export class KeelsonNode {
       },
     });
     const services = new Map(options.services.map((service) => [service.name, service]));
+    const common = { clock, keys, mirror, committer, changed };
     this.#membership = new Membership(
       {
         v: 1,
@@ -145,16 +146,13 @@ export class KeelsonNode {
         startedAt: clock.wall(),
         services: [...services.keys()],
       },
-      { clock, keys, mirror, committer, terms, changed, fatal: (error) => this.#die(error) },
+      { ...common, terms, fatal: (error) => this.#die(error) },
     );
     this.#views = new Views(services.values(), {
+      ...common,
       node,
-      clock,
-      keys,
-      committer,
       terms,
       rules,
-      changed,
       planned: (service, plan) => {
         if (plan) this.#host.machine.setPlan(service, plan, clock.now());
         this.#auctions.setPlan(service, plan);
@@ -180,7 +178,6 @@ export class KeelsonNode {
     });
     this.#requests = new Requests(this.#host, clock);
     this.#election = new Election(keys, node, random);
-    const common = { clock, keys, mirror, committer, changed };
     this.#balancing = new Balancing(services, {
       ...common,
       node,
@@ -198,10 +195,9 @@ export class KeelsonNode {
       decided: (reason) => this.#decide("manager", reason),
     });
     this.#auctions = new Auctions(services.values(), {
-      clock,
+      ...common,
       host: machine,
-      committer,
-      changed,
+      maxBids: options.maxBids,
       decided: (kind, reason, replica) => this.#decide(kind, reason, replica),
     });
     this.#fed = {

@@ -48,6 +48,11 @@ export interface NodeOptions {
   /** Relative share of shards; 1 is an ordinary node. */
   readonly capacity?: number;
   readonly services: readonly ServiceDefinition[];
+  /**
+   * Auctions close at so many answers, unless the fleet's store says otherwise; left out, at as many as there are live bidders. The same on every node: see
+   * `maxBidsFromEnvironment`.
+   */
+  readonly maxBids?: number;
   readonly controllers?: readonly Controller[];
   readonly terms?: Partial<Terms>;
   /** Only the simulator passes anything but the default. */
@@ -64,6 +69,9 @@ export function nodeOptionsProblem(options: NodeOptions): string | undefined {
     return nameProblem("zone", options.zone);
   const { capacity = 1 } = options;
   if (!(capacity >= 0 && capacity <= 1000)) return `capacity must be 0 to 1000, not ${capacity}`;
+  const { maxBids = 1 } = options;
+  if (!Number.isSafeInteger(maxBids) || maxBids < 1)
+    return `maxBids must be a whole number from 1, not ${maxBids}`;
   const names = options.services.map((service) => service.name);
   if (new Set(names).size !== names.length) return `a service is declared twice: ${names.join(", ")}`;
   const { ttlMs, renewMs, ttlMsMax, marginMs } = allTerms(options.terms);

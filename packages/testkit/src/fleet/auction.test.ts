@@ -3,6 +3,7 @@ import {
   claim,
   renderExplanation,
   replicaKey,
+  setMaxBids,
   type AuctionMachine,
   type Placement,
   type Prepared,
@@ -238,6 +239,25 @@ test("a replica more than there are nodes is passed on by all, and why is one qu
   await add("b");
   await fleet.allHeld();
   expect(explained()).toMatch(/last auction: won round \d+ with [\d.]+ MiB free/);
+});
+
+test("a number of answers that nodes were started with is waited for, until the fleet's store names another", async () => {
+  const { fleet, add } = world({ sizes: [MIB, MIB], options: { windowMs: 600, levelAt: 0 } });
+  const [a] = await Promise.all(["a", "b"].map((name) => add(name, { maxBids: 9 })));
+  await fleet.allHeld();
+  const nodes = [...fleet.nodes.values()];
+  expect(total(nodes, "auctions_timed_out")).toBe(2);
+  expect(machine(a!).market.configuredMaxBids({ shardKey: "code/0" })).toBe(9);
+  const store = fleet.store.connect();
+  const config = setMaxBids(a!.keys, "code", undefined, 2);
+  const { incarnation } = await store.range("/", { limit: 1 });
+  await store.commit(config, { incarnation });
+  await store.close();
+  await fleet.until(
+    () => machine(a!).market.configuredMaxBids({ shardKey: "code/0" }) === 2,
+    5_000,
+    () => "the number is still the old one",
+  );
 });
 
 test("claims: whoever is first, within memory, and successors take over from a leaver", async () => {
