@@ -14,10 +14,22 @@ export interface CommandEntry {
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: "up",
+    group: "Run",
+    about: "run a whole fleet in one process: store, nodes, gateway; the next start finds everything",
+    load: async () => (await import("./up.ts")).upCommand(),
+  },
+  {
     name: "node",
     group: "Run",
     about: "run one node of a fleet; Ctrl-C hands over what it holds and ends it",
     load: async () => (await import("./node.ts")).nodeCommand(),
+  },
+  {
+    name: "gateway",
+    group: "Run",
+    about: "run the HTTP front door of a fleet; Ctrl-C lets requests finish and ends it",
+    load: async () => (await import("./gateway.ts")).gatewayCommand(),
   },
   {
     name: "store",

@@ -71,7 +71,8 @@ const grpcListen = {
 
 const tokens = {
   value: "<file>",
-  about: "a file of bearer tokens, hashed; without it everybody may do everything",
+  about:
+    'a file of bearer tokens, hashed, or "store" for those in the store; without it everybody may do everything',
   schema: file.optional(),
 };
 

@@ -1,0 +1,79 @@
+/** `keelson gateway`: the HTTP front door of a fleet, until it is told to stop. */
+import { startGateway } from "@keelson/gateway";
+import { Command } from "commander";
+import { terms } from "@keelson/kernel";
+import { LocalAdmin, SystemClock, askOver, fleetApi, fleetMirror, systemRandom } from "@keelson/runtime";
+import { openStore } from "@keelson/stores/url";
+import { WirePool } from "@keelson/wire";
+import { parseListen } from "../config/listen.ts";
+import { loadConfig } from "../config/load.ts";
+import { flagsOf, withSettings } from "../config/options.ts";
+import type { ConfigOf } from "../config/settings.ts";
+import { listenFailure, UsageError } from "../failure.ts";
+import { openTokens } from "../gateway/tokens.ts";
+import { openLog } from "../node/log.ts";
+import { loadPlugins } from "../node/plugins.ts";
+import { timeOfDay } from "../report/ago.ts";
+import { stopSignal } from "../stop-signal.ts";
+
+type GatewayConfig = ConfigOf<"gateway">;
+
+const GRACE_MS = 10_000;
+
+export function gatewayCommand(): Command {
+  const command = new Command("gateway");
+  return withSettings(command, "gateway").action(async (options: Record<string, unknown>) => {
+    const { config } = loadConfig("gateway", { ...flagsOf(options), environment: process.env });
+    if ((config["tls-cert"] === undefined) !== (config["tls-key"] === undefined))
+      throw new UsageError("TLS needs both --tls-cert and --tls-key");
+    await run(config);
+  });
+}
+
+async function run(config: GatewayConfig): Promise<void> {
+  const { fleet } = config;
+  const plugins = await loadPlugins(config.service);
+  const clock = new SystemClock();
+  const random = systemRandom;
+  const problem = (text: string): void => void process.stderr.write(`keelson: ${text}\n`);
+  const store = await openStore(config.store, { clock, random, name: "gateway" });
+  const pool = new WirePool({ clock, random, name: "gateway admin" });
+  const mirror = fleetMirror(fleet, { store, clock, random }, terms());
+  const admin = new LocalAdmin({ fleet, mirror, store, clock, random, ask: askOver(pool) });
+  mirror.start();
+  try {
+    const { "tls-cert": certFile, "tls-key": keyFile, "grpc-listen": grpcListen } = config;
+    const gateway = await startGateway({
+      fleet,
+      plugins,
+      apis: [fleetApi(admin)],
+      listen: parseListen(config.listen),
+      ...(config.node === undefined ? {} : { nodes: config.node }),
+      store,
+      clock,
+      random,
+      log: openLog(config.log, { fleet, gateway: config.listen }),
+      ...(config.tokens === undefined ? {} : { tokens: openTokens(config.tokens, clock, problem) }),
+      ...(certFile === undefined || keyFile === undefined ? {} : { tls: { certFile, keyFile } }),
+      ...(grpcListen === undefined ? {} : { grpcListen: parseListen(grpcListen) }),
+      ...(config.otlp === undefined ? {} : { traces: { otlpUrl: config.otlp, sampleRatio: 1 } }),
+      insecure: config.insecure,
+    }).catch((error: unknown) => {
+      throw listenFailure(error, config.listen, "--listen");
+    });
+    say(`gateway of fleet ${fleet} listens on ${gateway.url}`);
+    const signal = await stopSignal();
+    say(`${signal}: letting requests finish (again: at once)`);
+    await gateway.stop({ graceMs: GRACE_MS });
+    say("stopped");
+  } finally {
+    admin.close();
+    mirror.stop();
+    pool.close();
+    await store.close();
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${timeOfDay(Date.now())} ${line}\n`);
+}
