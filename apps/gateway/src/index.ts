@@ -11,4 +11,6 @@ export {
   writeTokenFile,
   type TokenSource,
 } from "./auth/token-source.ts";
+export { PROBLEMS } from "./problem.ts";
+export { GATEWAY_METRICS } from "./observe/gateway-metrics.ts";
 export type { Health } from "./observe/health.ts";

@@ -67,8 +67,14 @@ export class HttpServer {
       refuse(socket, code);
     });
     this.#server.on("checkExpectation", (_request, response: ServerResponse) => {
-      response.writeHead(417, { "content-type": "application/json", connection: "close" });
-      response.end(answerOf("EXPECTATION"));
+      const body = answerOf("EXPECTATION");
+      const headers = {
+        "content-type": "application/json",
+        "content-length": body.length,
+        connection: "close",
+      };
+      response.writeHead(PROBLEMS.EXPECTATION.status, headers);
+      response.end(body);
     });
     // CONNECT asks for a tunnel: there are none here.
     this.#server.on("connect", (_request, socket) => refuse(socket, "NO_METHOD"));
