@@ -8,9 +8,13 @@ export type {
   IndexStats,
   MemoryStats,
 } from "./engine.ts";
+export { addSymbols } from "./local/add-symbols.ts";
+export { openCtags, type SymbolReader } from "./symbols/ctags.ts";
 export { openEngine } from "./local/open-engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { EngineQuery, RegexQuery, Scope, SearchOptions, SubstringQuery, SymbolQuery } from "./query.ts";
+export { parseRegex } from "./regex/parse.ts";
+export type { Node as RegexNode } from "./regex/syntax.ts";
 export type {
   FileMatch,
   LineMatch,

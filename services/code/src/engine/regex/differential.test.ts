@@ -134,7 +134,7 @@ function bytes(subject: string, index: number): number {
 
 test("finds what RE2 finds, for generated expressions and texts", () => {
   const differences: unknown[] = [];
-  for (let seed = 1; seed <= 1500; seed += 1) {
+  for (let seed = 1; seed <= 1000; seed += 1) {
     const random = randomOf(seed);
     const source = pattern(random, 4);
     const caseSensitive = random(3) !== 0;

@@ -1,0 +1,65 @@
+import { spawnSync } from "node:child_process";
+import { SystemClock } from "@keelson/runtime";
+import { expect, test } from "vitest";
+import { addSymbols } from "../local/add-symbols.ts";
+import { openEngine } from "../local/open-engine.ts";
+import { openCtags } from "./ctags.ts";
+import { spansOf } from "./spans.ts";
+
+const clock = new SystemClock();
+const installed = String(spawnSync("ctags", ["--version"]).stdout).includes("Universal Ctags");
+
+test("places names on their lines as whole words, in order, and leaves out what is not there", () => {
+  const content = Buffer.from("xFoo = Foo(Bar)\nint Bar, Foo;\n");
+  const tag = (name: string, line: number) => ({ name, line, kind: "k", parent: "", parentKind: "" });
+  const spans = spansOf(content, [
+    tag("Bar", 2),
+    tag("Foo", 1),
+    tag("Gone", 1),
+    tag("Foo", 2),
+    tag("Foo", 9),
+  ]);
+  expect(spans.map(({ start, end }) => content.toString("utf8", start, end) + start)).toEqual([
+    "Foo7",
+    "Bar20",
+    "Foo25",
+  ]);
+});
+
+test("without the program there is no reader", async () => {
+  expect(await openCtags(clock, "keelson-no-such-program")).toBeUndefined();
+});
+
+test.runIf(installed)("adds symbols to an index in a second pass, sharing its text", async () => {
+  const engine = openEngine({ memoryBytes: 16 * 1024 * 1024, workers: 1 }, { clock });
+  const reader = await openCtags(clock);
+  expect(reader).toBeDefined();
+  if (reader === undefined) return;
+  const content = Buffer.from(
+    "package a\n\ntype Thing struct{ Size int }\n\nfunc (t Thing) Grow() {}\n// Grow it\n",
+  );
+  const documents = [
+    { path: "a.go", oid: "00".repeat(20), branches: ["main"], content },
+    {
+      path: 'hostile "\n name.c',
+      oid: "01".repeat(20),
+      branches: ["main"],
+      content: Buffer.from("int grow(void) { return 1; }\n"),
+    },
+  ];
+  const index = await engine.build(documents, { branches: ["main"] });
+  const withSymbols = await addSymbols(index, reader);
+  index.release();
+  const grow = { kind: "substring", text: "grow", caseSensitive: false, scope: "content" } as const;
+  const found = await withSymbols?.search({ kind: "symbol", of: grow });
+  expect(found?.files.map((file) => [file.path, file.lines.map((line) => line.line)])).toEqual([
+    ["a.go", [5]],
+    ['hostile "\n name.c', [1]],
+  ]);
+  expect(found?.files[0]?.lines[0]?.ranges[0]?.symbol).toMatchObject({ name: "Grow", kind: "func" });
+  expect(await addSymbols(withSymbols!, reader)).toBeUndefined();
+  withSymbols?.release();
+  expect(engine.memory.usedBytes).toBe(0);
+  reader.close();
+  await engine.close();
+});

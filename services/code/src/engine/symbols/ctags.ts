@@ -1,0 +1,149 @@
+/**
+ * Symbols from universal-ctags, when it is installed: one process that is given files one after another over its pipes. A file that takes too long, or kills the process,
+ * has no symbols; the next one gets a new process.
+ */
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import type { Clock } from "@keelson/kernel";
+import type { SymbolSpan } from "../document.ts";
+import { spansOf, type Tag } from "./spans.ts";
+
+/** Reads the symbols of one file after another. */
+export interface SymbolReader {
+  read(path: string, content: Buffer): Promise<readonly SymbolSpan[]>;
+  close(): void;
+}
+
+const FILE_TIMEOUT_MS = 5_000;
+const START_TIMEOUT_MS = 5_000;
+const FILE_BYTES_MAX = 2_097_152;
+const TAGS_MAX = 50_000;
+const OUTPUT_LINE_BYTES_MAX = 1_048_576;
+
+/** Undefined when there is no universal-ctags that speaks JSON. */
+export async function openCtags(clock: Clock, command = "ctags"): Promise<SymbolReader | undefined> {
+  const first = await Ctags.start(clock, command);
+  return first === undefined ? undefined : new CtagsReader(clock, command, first);
+}
+
+class CtagsReader implements SymbolReader {
+  readonly #clock: Clock;
+  readonly #command: string;
+  #process: Ctags | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(clock: Clock, command: string, first: Ctags) {
+    this.#clock = clock;
+    this.#command = command;
+    this.#process = first;
+  }
+
+  read(path: string, content: Buffer): Promise<readonly SymbolSpan[]> {
+    const answer = this.#turn.then(() => this.#read(path, content));
+    this.#turn = answer;
+    return answer;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#process?.kill();
+  }
+
+  async #read(path: string, content: Buffer): Promise<readonly SymbolSpan[]> {
+    if (content.length === 0 || content.length > FILE_BYTES_MAX || this.#closed) return [];
+    this.#process ??= await Ctags.start(this.#clock, this.#command);
+    const tags = await this.#process?.tags(path, content);
+    if (tags === undefined) {
+      this.#process?.kill();
+      this.#process = undefined;
+      return [];
+    }
+    return spansOf(content, tags);
+  }
+}
+
+/** One process. After a file without an answer it is of no use any more. */
+class Ctags {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #clock: Clock;
+  #rest = "";
+  #onLine: (line: string | undefined) => void = () => undefined;
+
+  private constructor(child: ChildProcessWithoutNullStreams, clock: Clock) {
+    this.#child = child;
+    this.#clock = clock;
+    child.stdout.setEncoding("utf8");
+    child.stdout.on("data", (text: string) => this.#take(text));
+    child.stdin.on("error", () => this.#onLine(undefined));
+    child.on("error", () => this.#onLine(undefined));
+    child.on("close", () => this.#onLine(undefined));
+    child.stderr.resume();
+  }
+
+  static async start(clock: Clock, command: string): Promise<Ctags | undefined> {
+    const child = spawn(
+      command,
+      ["--_interactive=default", "--output-format=json", "--fields=*", "--sort=no"],
+      {
+        stdio: "pipe",
+      },
+    );
+    const ctags = new Ctags(child, clock);
+    const ready = await ctags.#until(START_TIMEOUT_MS, (line) => line.includes('"program"'));
+    if (ready === undefined) child.kill("SIGKILL");
+    return ready === undefined ? undefined : ctags;
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  async tags(path: string, content: Buffer): Promise<Tag[] | undefined> {
+    // The name decides the language; the folders above it say nothing and may be hostile.
+    const filename = path.slice(path.lastIndexOf("/") + 1);
+    this.#child.stdin.write(
+      `${JSON.stringify({ command: "generate-tags", filename, size: content.length })}\n`,
+    );
+    this.#child.stdin.write(content);
+    const lines = await this.#until(FILE_TIMEOUT_MS, (line) => line.includes('"_type": "completed"'));
+    return lines?.slice(0, TAGS_MAX).flatMap((line) => parseTag(line) ?? []);
+  }
+
+  /** The lines before the one that ends them; undefined when it does not come. */
+  #until(timeoutMs: number, isEnd: (line: string) => boolean): Promise<string[] | undefined> {
+    return new Promise((resolve) => {
+      const lines: string[] = [];
+      const end = (answer: string[] | undefined): void => {
+        timer.cancel();
+        this.#onLine = () => undefined;
+        resolve(answer);
+      };
+      const timer = this.#clock.after(timeoutMs, () => end(undefined));
+      this.#onLine = (line) => {
+        if (line === undefined) end(undefined);
+        else if (isEnd(line)) end(lines);
+        else lines.push(line);
+      };
+    });
+  }
+
+  #take(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#onLine(line);
+    if (this.#rest.length > OUTPUT_LINE_BYTES_MAX) this.#onLine(undefined);
+  }
+}
+
+function parseTag(line: string): Tag | undefined {
+  try {
+    const tag = JSON.parse(line) as Partial<Record<string, unknown>>;
+    const { name, kind, line: number, scope, scopeKind } = tag;
+    if (tag["_type"] !== "tag" || typeof name !== "string" || typeof number !== "number") return undefined;
+    const text = (value: unknown): string => (typeof value === "string" ? value : "");
+    return { name, kind: text(kind), line: number, parent: text(scope), parentKind: text(scopeKind) };
+  } catch {
+    // A name that is not UTF-8 makes a line that is not JSON; such a symbol cannot be shown anyway.
+    return undefined;
+  }
+}
