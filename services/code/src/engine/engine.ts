@@ -7,6 +7,7 @@
 import type { DocumentInfo, SourceDocument } from "./document.ts";
 import type { EngineQuery, SearchOptions } from "./query.ts";
 import type { SearchResult } from "./result.ts";
+import type { SymbolReader } from "./symbols/ctags.ts";
 
 export interface EngineOptions {
   /** All memory for indexes together. */
@@ -64,6 +65,11 @@ export interface CodeEngine {
     options: BuildOptions,
   ): Promise<CodeIndex>;
   load(pieces: AsyncIterable<Uint8Array>): Promise<CodeIndex>;
+  /**
+   * A second pass, because symbols take ten times as long as text: a new index with the symbols of all that had none, sharing the text. Undefined when nothing lacks them.
+   * The one given stays as it is.
+   */
+  addSymbols(index: CodeIndex, reader: SymbolReader, signal?: AbortSignal): Promise<CodeIndex | undefined>;
   readonly memory: MemoryStats;
   close(): Promise<void>;
 }

@@ -8,7 +8,6 @@ export type {
   IndexStats,
   MemoryStats,
 } from "./engine.ts";
-export { addSymbols } from "./local/add-symbols.ts";
 export { openCtags, type SymbolReader } from "./symbols/ctags.ts";
 export { openEngine } from "./local/open-engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";

@@ -2,6 +2,7 @@
 import type { Clock } from "@keelson/kernel";
 import type { CodeEngine, EngineOptions } from "../engine.ts";
 import { ArenaSet } from "../memory/arena-set.ts";
+import { addSymbols } from "./add-symbols.ts";
 import { buildIndex } from "./build.ts";
 import { Builder } from "./build-memory.ts";
 import { loadIndex } from "./load.ts";
@@ -19,6 +20,7 @@ export function openEngine(options: EngineOptions, ports: { readonly clock: Cloc
   return {
     build: (documents, terms) => buildIndex(documents, terms, indexPorts, builder),
     load: (pieces) => loadIndex(pieces, indexPorts),
+    addSymbols,
     get memory() {
       const { budgetBytes, usedBytes, touchedBytes } = arenas;
       return { budgetBytes, usedBytes, touchedBytes };

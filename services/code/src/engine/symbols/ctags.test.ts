@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { SystemClock } from "@keelson/runtime";
 import { expect, test } from "vitest";
-import { addSymbols } from "../local/add-symbols.ts";
 import { openEngine } from "../local/open-engine.ts";
 import { openCtags } from "./ctags.ts";
 import { spansOf } from "./spans.ts";
@@ -48,7 +47,7 @@ test.runIf(installed)("adds symbols to an index in a second pass, sharing its te
     },
   ];
   const index = await engine.build(documents, { branches: ["main"] });
-  const withSymbols = await addSymbols(index, reader);
+  const withSymbols = await engine.addSymbols(index, reader);
   index.release();
   const grow = { kind: "substring", text: "grow", caseSensitive: false, scope: "content" } as const;
   const found = await withSymbols?.search({ kind: "symbol", of: grow });
@@ -57,7 +56,7 @@ test.runIf(installed)("adds symbols to an index in a second pass, sharing its te
     ['hostile "\n name.c', [1]],
   ]);
   expect(found?.files[0]?.lines[0]?.ranges[0]?.symbol).toMatchObject({ name: "Grow", kind: "func" });
-  expect(await addSymbols(withSymbols!, reader)).toBeUndefined();
+  expect(await engine.addSymbols(withSymbols!, reader)).toBeUndefined();
   withSymbols?.release();
   expect(engine.memory.usedBytes).toBe(0);
   reader.close();
