@@ -210,6 +210,47 @@ describe("an auction", () => {
   });
 });
 
+describe("the evaluator", () => {
+  test("closes no more rounds a second than it may, and counts what had to wait", () => {
+    const hall = new Hall(
+      Array.from({ length: 12 }, () => 1),
+      half,
+      { evaluationsPerSecond: 2, levelAt: 0 },
+    );
+    hall.join("a", 100);
+    hall.run(3_000);
+    const early = everyone(hall).filter((node) => node !== undefined).length;
+    expect(early).toBeGreaterThanOrEqual(4);
+    expect(early).toBeLessThanOrEqual(8);
+    hall.run(6_000);
+    expect(everyone(hall)).not.toContain(undefined);
+    expect(counter(hall, "auction_evaluations_deferred")).toBeGreaterThan(0);
+    expect(counter(hall, "auction_evaluations")).toBeGreaterThanOrEqual(12);
+  });
+
+  test("is one: every close is guarded by its office, and when it is lost another goes on with the bids that stand", () => {
+    const hall = new Hall([10, 10], half, { windowMs: 3_000, levelAt: 0 });
+    hall.put(hall.keys.auction("s", "config"), { v: 1, maxBids: 9 });
+    for (const name of ["a", "b", "c"]) hall.join(name, 100);
+    const closes: string[][] = [];
+    const commit = hall.commit.bind(hall);
+    hall.commit = (one) => {
+      if (one.writes.some(({ key }) => key.startsWith(`${hall.keys.prefix}tenure/`)))
+        closes.push(one.guards.map(({ key }) => key));
+      return commit(one);
+    };
+    hall.run(2_000);
+    const office = hall.keys.auction("s", "evaluator");
+    const first = hall.read<{ node: string }>(office)!.value.node;
+    hall.kill(first);
+    hall.run(6_000);
+    expect(hall.read<{ node: string }>(office)!.value.node).not.toBe(first);
+    expect(everyone(hall)).not.toContain(undefined);
+    expect(closes.length).toBeGreaterThanOrEqual(2);
+    for (const guards of closes) expect(guards).toContain(office);
+  });
+});
+
 test("whatever is lost, late or unnoticed: bids decide, memory is never promised twice, and all that fits is held", () => {
   const script = fc.record({
     sizes: fc.array(fc.integer({ min: 5, max: 60 }), { minLength: 1, maxLength: 8 }),
