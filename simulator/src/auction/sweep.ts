@@ -1,4 +1,4 @@
-import { ALL_RULES, terms as defaultTerms } from "@keelson/kernel";
+import { ALL_RULES, auctionTerms, terms as defaultTerms } from "@keelson/kernel";
 import { rulesWithout } from "../breaks.ts";
 import { realNode, realRouter } from "../drivers.ts";
 import type { Scenario } from "../scenario/scenario.ts";
@@ -13,9 +13,13 @@ export interface Dial {
   set(scenario: Scenario, value: number): Scenario;
 }
 
-export interface Row {
+/** What one turn of one dial led to. */
+export interface Row extends Measurement {
   readonly dial: string;
   readonly value: number;
+}
+
+interface Measurement {
   readonly readyP50Ms: number;
   readonly readyP99Ms: number;
   readonly unclaimedSeconds: number;
@@ -48,7 +52,7 @@ export const DIALS: readonly Dial[] = [
   {
     name: "window",
     unit: "s",
-    values: [1, 5, 15, 60, 120],
+    values: [1, 5, 15, 60],
     set: (scenario, value) => withAuction(scenario, { windowMs: 1_000 * value }),
   },
   {
@@ -63,7 +67,29 @@ export const DIALS: readonly Dial[] = [
     values: [1, 3, 5, 8],
     set: (scenario, value) => withAuction(scenario, { emptiesMax: value }),
   },
+  {
+    name: "drain-below",
+    unit: "share",
+    values: [0.7, 0.8, 0.9],
+    set: withDrainBelow,
+  },
 ];
+
+function withDrainBelow(scenario: Scenario, drainBelow: number): Scenario {
+  const { repositories } = scenario;
+  if (!repositories) return scenario;
+  return {
+    ...scenario,
+    repositories: { ...repositories, autoscaler: { ...repositories.autoscaler, drainBelow } },
+  };
+}
+
+/** What the dials stand at where they are not turned: values that the scenario leaves to the defaults are written out, so that equal runs are seen to be equal. */
+function asItStands(scenario: Scenario): Scenario {
+  const { ttlMs, opensMax } = defaultTerms(scenario.terms);
+  const { windowMs, emptiesMax } = auctionTerms(scenario.repositories?.placement ?? {});
+  return withAuction(withTerms(scenario, { ttlMs, opensMax }), { windowMs, emptiesMax });
+}
 
 /** Runs the scenario once for each value of each dial, on the same seeds, and measures it. `onRow` is told of each as it is done. */
 export async function sweep(
@@ -73,22 +99,23 @@ export async function sweep(
   onRow: (row: Row) => void,
 ): Promise<Row[]> {
   const rows: Row[] = [];
+  // Every dial has one value at which it is not turned: that run is made once.
+  const done = new Map<string, Measurement>();
+  const base = asItStands(scenario);
   for (const dial of DIALS)
     for (const value of dial.values) {
-      const row = await measure(dial, value, dial.set(scenario, value), seeds, hours);
+      const turned = dial.set(base, value);
+      const name = JSON.stringify([turned.terms, turned.repositories]);
+      const measured = done.get(name) ?? (await measure(turned, seeds, hours));
+      done.set(name, measured);
+      const row = { dial: dial.name, value, ...measured };
       rows.push(row);
       onRow(row);
     }
   return rows;
 }
 
-async function measure(
-  dial: Dial,
-  value: number,
-  scenario: Scenario,
-  seeds: readonly number[],
-  hours: number,
-): Promise<Row> {
+async function measure(scenario: Scenario, seeds: readonly number[], hours: number): Promise<Measurement> {
   const readyMs: number[] = [];
   let unclaimed = 0;
   let rebuilt = 0;
@@ -116,8 +143,6 @@ async function measure(
   }
   const sorted = readyMs.toSorted((a, b) => a - b);
   return {
-    dial: dial.name,
-    value,
     readyP50Ms: quantile(sorted, 0.5),
     readyP99Ms: quantile(sorted, 0.99),
     unclaimedSeconds: unclaimed / seeds.length / hours,

@@ -33,7 +33,7 @@ interface Flag {
 }
 
 const FLAGS = {
-  hours: { value: "number", about: "how long, in simulated hours (1; for each run of a report 0.25)" },
+  hours: { value: "number", about: "how long, in simulated hours (1; for each run of a report 0.2)" },
   seed: { value: "whole", about: "replay the run of that seed" },
   scenario: { value: "text", about: "which world (default, or with --break a hunt); alone: lists them" },
   break: { value: "text", about: "switch one safety rule off; alone: lists them" },
@@ -130,8 +130,8 @@ function readRun(given: ReadonlyMap<string, string>, scenarios: readonly string[
   };
 }
 
-/** Of each of some forty runs: enough for several hundred auctions beside the first five hundred. */
-const reportHours = 0.25;
+/** Of each of some sixteen runs: enough for several hundred auctions beside the first five hundred. */
+const reportHours = 0.2;
 
 export function usage(): string {
   const lines = Object.entries<Flag>(FLAGS).map(([name, { value, about }]) => {

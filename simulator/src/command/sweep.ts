@@ -9,8 +9,8 @@ const folder = fileURLToPath(new URL("../../results/", import.meta.url));
 
 /** `--report`: turns one dial after the other, prints a row for each, and writes text and figure. Returns the exit code. */
 export async function reportCommand(scenario: Scenario, seed: number, hours: number): Promise<number> {
-  const seeds = [seed, seed + 1];
-  const title = `${scenario.name}: ${hours} h on seeds ${seeds.join(", ")}`;
+  const seeds = [seed];
+  const title = `${scenario.name}: ${hours} h on seed ${seed}`;
   process.stdout.write(`${title}\n`);
   const rows = await sweep(scenario, seeds, hours, (row) =>
     process.stdout.write(table([row]).split("\n")[1] + "\n"),
