@@ -29,6 +29,7 @@ const KNOWN: readonly string[] = [
   "StoreUrlError",
   "UsageError",
   "RunError",
+  "ApiError",
 ];
 
 export function failureOf(error: unknown): Failure {

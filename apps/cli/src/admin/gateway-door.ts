@@ -8,8 +8,6 @@ export interface GatewayDoor {
   readonly url: string;
   /** Resolves with the answer's JSON; rejects with a GatewayError, or a RunError when there is no gateway. */
   ask(verb: string, path: string, body?: unknown): Promise<unknown>;
-  /** Lines of JSON of a streaming route, until it ends or the signal does. */
-  follow(path: string, signal: AbortSignal): AsyncIterable<unknown>;
 }
 
 /** What a gateway refused, with the code it gave. */
@@ -58,25 +56,11 @@ export function gatewayDoor(url: string, token: string | undefined): GatewayDoor
       const response = await send(verb, path, { body, accept: "application/json", signal });
       return response.status === 204 ? undefined : await response.json();
     },
-    async *follow(path, signal) {
-      const response = await send("GET", path, { accept: "application/x-ndjson", signal });
-      yield* jsonLines(response);
-    },
   };
 }
 
-async function* jsonLines(response: Response): AsyncIterable<unknown> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of response.body ?? []) {
-    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line.trim() !== "") yield JSON.parse(line) as unknown;
-  }
-  if (rest.trim() !== "") yield JSON.parse(rest) as unknown;
-}
-
-function notReached(url: string, error: unknown): RunError {
+/** A fetch that brought no answer, in words. */
+export function notReached(url: string, error: unknown): RunError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { code, name, message } = cause as NodeJS.ErrnoException;
   if (name === "AbortError" || name === "TimeoutError")

@@ -127,4 +127,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     about: "end a shard's quarantine: forget what is held against it",
     load: async () => (await import("./fleet/pin.ts")).retryCommand(),
   },
+  {
+    name: "token",
+    group: "Other",
+    about: "make, list and revoke the bearer tokens of a gateway",
+    load: async () => (await import("./token.ts")).tokenCommand(),
+  },
+  {
+    name: "completion",
+    group: "Other",
+    about: "print a script that completes commands in bash, zsh or fish",
+    load: async () => (await import("./completion.ts")).completionCommand(),
+  },
 ];

@@ -19,6 +19,7 @@ import { stopSignal } from "../stop-signal.ts";
 type GatewayConfig = ConfigOf<"gateway">;
 
 const GRACE_MS = 10_000;
+const READY_MS = 60_000;
 
 export function gatewayCommand(): Command {
   const command = new Command("gateway");
@@ -62,7 +63,13 @@ async function run(config: GatewayConfig): Promise<void> {
       throw listenFailure(error, config.listen, "--listen");
     });
     say(`gateway of fleet ${fleet} listens on ${gateway.url}`);
-    const signal = await stopSignal();
+    const stop = stopSignal();
+    // Until then it answers that it is not ready; it may be started before the first node, and waits for as long as it takes.
+    void gateway.ready(READY_MS).then(
+      () => say("ready: it knows the fleet"),
+      () => say("not ready yet: no node and no store has told it of the fleet"),
+    );
+    const signal = await stop;
     say(`${signal}: letting requests finish (again: at once)`);
     await gateway.stop({ graceMs: GRACE_MS });
     say("stopped");

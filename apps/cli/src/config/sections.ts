@@ -2,7 +2,7 @@
 import type { AnyPlugin } from "@keelson/runtime";
 import { z } from "zod";
 import { UsageError } from "../failure.ts";
-import { plugins as all } from "../services.ts";
+import { SERVICES } from "../services.ts";
 import type { Section } from "./load.ts";
 import { SETTINGS } from "./settings.ts";
 import { suggestion } from "./suggestion.ts";
@@ -13,7 +13,7 @@ export function pluginConfig(
   defaults: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
 ): Record<string, unknown> {
   // A file may have sections of services that this process does not run: it serves others too.
-  const known = new Set([...plugins, ...all].map(({ name }) => name));
+  const known = new Set([...plugins, ...SERVICES].map(({ name }) => name));
   for (const [name, { where }] of Object.entries(sections))
     if (!known.has(name))
       throw new UsageError(

@@ -17,7 +17,7 @@ const services = (about: string, names: readonly string[]) => ({
   value: "<name>",
   about,
   schema: list(
-    "must name a service: echo, counter, or a module such as ./my-service.js; several with commas",
+    "must name a service: all, one by its name, or a module such as ./my-service.js; several with commas",
   ).default([...names]),
 });
 
@@ -113,9 +113,10 @@ const NODE = {
     about: "its own folder; with it, a restart after a crash is back at once",
     schema: folder.optional(),
   },
-  service: services("what it serves: echo, counter, or a module of yours; several with commas (echo)", [
-    "echo",
-  ]),
+  service: services(
+    "what it serves: all, the name of one, or a module of yours; several with commas (echo)",
+    ["echo"],
+  ),
   shards,
   shared: {
     value: "<folder>",
@@ -144,9 +145,10 @@ const GATEWAY = {
       })
       .optional(),
   },
-  service: services("whose APIs it serves: echo, counter, or a module of yours; several with commas (echo)", [
-    "echo",
-  ]),
+  service: services(
+    "whose APIs it serves: all, the name of one, or a module of yours; several with commas (echo)",
+    ["echo"],
+  ),
   tokens,
   "tls-cert": { value: "<file>", about: "its certificate, as PEM", schema: file.optional() },
   "tls-key": { value: "<file>", about: "its private key, as PEM", schema: file.optional() },
@@ -179,8 +181,8 @@ const UP = {
     schema: number(1, 26, true).default(3),
   },
   ttl,
-  service: services("what it serves: echo, counter, or a module of yours; several with commas (counter)", [
-    "counter",
+  service: services("what it serves: all, the name of one, or a module of yours; several with commas (all)", [
+    "all",
   ]),
   shards,
   tokens,

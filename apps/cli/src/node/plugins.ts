@@ -12,7 +12,7 @@ import {
 import { z } from "zod";
 import { suggestion } from "../config/suggestion.ts";
 import { RunError, UsageError } from "../failure.ts";
-import { plugins } from "../services.ts";
+import { SERVICES, type ServiceEntry } from "../services.ts";
 
 const echoPlugin = definePlugin({
   name: "echo",
@@ -21,12 +21,22 @@ const echoPlugin = definePlugin({
   service: ({ config }) => echoService(config),
 });
 
-const KNOWN: readonly AnyPlugin[] = [...plugins, echoPlugin];
+const KNOWN: readonly ServiceEntry[] = [
+  ...SERVICES,
+  { name: "echo", about: echoPlugin.about, load: () => Promise.resolve(echoPlugin) },
+];
+
+/** Stands for every service of the product. */
+const ALL = "all";
 
 export async function loadPlugins(names: readonly string[]): Promise<AnyPlugin[]> {
   const found: AnyPlugin[] = [];
-  for (const name of names)
-    found.push(KNOWN.find((plugin) => plugin.name === name) ?? (await loadModule(name)));
+  for (const name of names.flatMap((each) =>
+    each === ALL ? SERVICES.map((service) => service.name) : each,
+  )) {
+    const known = KNOWN.find((service) => service.name === name);
+    found.push(known ? await known.load() : await loadModule(name));
+  }
   return found;
 }
 
@@ -41,10 +51,10 @@ export function servicePlugin(definition: ServiceDefinition): AnyPlugin {
 }
 
 async function loadModule(name: string): Promise<AnyPlugin> {
-  const known = KNOWN.map((plugin) => plugin.name);
+  const known = KNOWN.map((service) => service.name);
   if (!/^[./]|\.[cm]?[jt]s$/.test(name))
     throw new UsageError(
-      `unknown service ${name}${suggestion(name, known)}: write ${known.join(", ")}, or the path of a module such as ./my-service.js`,
+      `unknown service ${name}${suggestion(name, known)}: write ${ALL}, ${known.join(", ")}, or the path of a module such as ./my-service.js`,
     );
   const path = resolve(name);
   let module: { readonly default?: unknown };

@@ -84,6 +84,7 @@ export class ServedNode {
         log,
         clock,
         random,
+        tracer,
       });
       const transport = new WireTransport(pool);
       const { maxBids, problem } = maxBidsFromEnvironment(process.env);

@@ -1,0 +1,80 @@
+/** A service's verbs as commands: `keelson counter add 3`. The verb asks the service's API through the gateway; this parses, prints and ends. */
+import { Command } from "commander";
+import {
+  callApi,
+  followApi,
+  type AnyPlugin,
+  type AnyRoute,
+  type Verb,
+  type VerbInput,
+} from "@keelson/runtime";
+import { doorOf, withGateway, type DoorOptions } from "../admin/door.ts";
+import { notReached } from "../admin/gateway-door.ts";
+import { RunError } from "../failure.ts";
+import { Printer } from "../report/printer.ts";
+
+export function serviceCommand(plugin: AnyPlugin): Command {
+  const group = new Command(plugin.name);
+  for (const [name, verb] of Object.entries(plugin.verbs ?? {}))
+    group.addCommand(verbCommand(plugin, name, verb));
+  if (Object.keys(plugin.verbs ?? {}).length === 0)
+    group.action(() => {
+      throw new RunError(`the service ${plugin.name} has no verbs: its API is at /docs of the gateway`);
+    });
+  return group;
+}
+
+function verbCommand(plugin: AnyPlugin, name: string, verb: Verb): Command {
+  const command = new Command(name).description(verb.about);
+  for (const argument of verb.arguments ?? []) command.argument(argument.name, argument.about);
+  for (const { flags, about, value } of verb.options ?? [])
+    if (value === undefined) command.option(flags, about);
+    else command.option(flags, about, value);
+  withGateway(command);
+  return command.action(async () => {
+    const options = command.opts<DoorOptions & Record<string, unknown>>();
+    const { url } = doorOf(options);
+    const leave = new AbortController();
+    const stop = (): void => leave.abort();
+    process.once("SIGINT", stop);
+    process.once("SIGTERM", stop);
+    const api = { url, token: options.token, signal: leave.signal };
+    try {
+      await verb.run({
+        args: command.processedArgs.flatMap(textsOf),
+        options,
+        api: (route, input = {}) => reached(url, callApi(plugin.name, routeOf(plugin, route), input, api)),
+        follow: (route, input: VerbInput = {}) => followApi(plugin.name, routeOf(plugin, route), input, api),
+        print: new Printer(options.json === true),
+        signal: leave.signal,
+        gateway: { url, token: options.token },
+      });
+    } catch (error) {
+      // Ctrl-C is how one leaves what goes on for ever.
+      if (!leave.signal.aborted) throw error;
+    } finally {
+      process.off("SIGINT", stop);
+      process.off("SIGTERM", stop);
+    }
+  });
+}
+
+/** Arguments that were left out are not there; one that takes all that follow is as many as there are. */
+function textsOf(value: string | readonly string[] | undefined): readonly string[] {
+  return value === undefined ? [] : typeof value === "string" ? [value] : value;
+}
+
+function routeOf(plugin: AnyPlugin, name: string): AnyRoute {
+  const route = plugin.http?.[name];
+  if (!route) throw new RunError(`the service ${plugin.name} has no route ${name}`);
+  return route;
+}
+
+/** What fetch throws is not for people. */
+async function reached<T>(url: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof TypeError ? notReached(url, error) : error;
+  }
+}

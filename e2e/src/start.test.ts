@@ -1,0 +1,95 @@
+/**
+ * What a person does first: a new clone, nothing in the home folder, `npm start`. It must answer requests through the gateway in under 90 s on two cores, install
+ * included. On a machine that others use, time by the clock says little, so what is held to is the CPU time of everything that ran: it is what 90 s
+ * on two idle cores are made of. The clock is held to as well where the machine is idle.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "keelson-clean-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
+
+const LIMIT_MS = 90_000;
+const CLOCK_TICKS_PER_SECOND = 100;
+
+/** The files of the repository as they are now, and nothing else: no modules, no build. */
+function cleanCopy(to: string): void {
+  const names = execFileSync("git", ["ls-files", "-z", "--cached"], { cwd: root, encoding: "utf8" });
+  for (const name of names.split("\0").filter((each) => each !== "")) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    cpSync(join(root, name), join(to, name));
+  }
+}
+
+/** CPU time of all processes of a group, those that ended included. */
+function cpuMs(group: number): number {
+  let ticks = 0;
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    let stat: string;
+    try {
+      stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    } catch {
+      // It ended meanwhile; whoever waited for it has its time.
+      continue;
+    }
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (Number(fields[2]) === group) for (const field of [11, 12, 13, 14]) ticks += Number(fields[field]);
+  }
+  return (ticks * 1_000) / CLOCK_TICKS_PER_SECOND;
+}
+
+test(
+  "npm start on a clean copy with an empty home answers through the gateway within 90 s",
+  { timeout: 600_000 },
+  async ({ onTestFinished }) => {
+    const copy = join(folder, "keelson");
+    const home = join(folder, "home");
+    mkdirSync(home);
+    cleanCopy(copy);
+    const idle = loadavg()[0]! < 1;
+    const from = performance.now();
+    const { PATH = "", TMPDIR = "/tmp", ...others } = process.env;
+    const child = spawn("npm", ["start"], {
+      cwd: copy,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH, TMPDIR, HOME: home, KEELSON_LISTEN: "127.0.0.1:0", ...network(others) },
+    });
+    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+    let output = "";
+    const url = new Promise<string>((resolve, reject) => {
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          output += text;
+          const [, found] = /ready in .*: (http:\S+)/.exec(output) ?? [];
+          if (found !== undefined) resolve(found);
+        });
+      void ended.then((code) => reject(new Error(`npm start ended with ${code}:\n${output}`)));
+    });
+    onTestFinished(async () => {
+      process.kill(-child.pid!, "SIGKILL");
+      await ended;
+    });
+    const answer = await fetch(`${await url}/v1/counter/`);
+    const tookMs = performance.now() - from;
+    expect(await answer.json()).toEqual({ total: 0 });
+    expect(cpuMs(child.pid!)).toBeLessThan(LIMIT_MS);
+    expect(idle ? tookMs : 0).toBeLessThan(LIMIT_MS);
+  },
+);
+
+/** How packages are reached from here, if the environment says so: a proxy, a registry, certificates. */
+function network(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value !== undefined && /^(?:npm_config_registry|https?_proxy|no_proxy|node_extra_ca_certs)$/i.test(name)
+        ? [[name, value]]
+        : [],
+    ),
+  );
+}
