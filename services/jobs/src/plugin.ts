@@ -40,6 +40,10 @@ export const jobsPlugin = definePlugin({
       .min(0)
       .default(7 * 86_400_000)
       .describe("how long jobs that have ended can be looked up"),
+    gubernator: z
+      .string()
+      .default("")
+      .describe("host:port of a Gubernator to ask for rate limits; empty: they are checked here"),
   }),
   needs: ["objects"],
   service: jobsService,

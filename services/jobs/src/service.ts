@@ -1,9 +1,11 @@
 /** The job queue as one node runs it: shards on a ring, opened on the node's journal and on pages of their own. */
 import type { Epoch } from "@keelson/kernel";
-import { defineService, ring, type NodeContext, type NodeService } from "@keelson/runtime";
+import { JournalError } from "@keelson/objects";
+import { defineService, ring, type KeelsonNode, type NodeContext, type NodeService } from "@keelson/runtime";
 import { cronAlgorithm } from "./cron/cron-algorithm.ts";
 import type { Effect } from "./engine/index.ts";
 import { rateAlgorithm } from "./gubernator/rate-algorithm.ts";
+import { RemoteLimiter } from "./gubernator/remote-limiter.ts";
 import { SERVICE } from "./client/shard-calls.ts";
 import { Journals } from "./shard/journals.ts";
 import { JobsShard } from "./shard/jobs-shard.ts";
@@ -21,6 +23,8 @@ export interface JobsConfig {
   readonly leaseMs: number;
   readonly lostLeasesMax: number;
   readonly retentionMs: number;
+  /** A Gubernator to ask, `host:port`; empty: limits are checked here. */
+  readonly gubernator: string;
 }
 
 export function jobsService(context: NodeContext<JobsConfig>): NodeService {
@@ -29,6 +33,15 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
   const journals = new Journals({ objects, node, clock, random });
   const openPages = pageOpener(context);
   const held = new Map<string, JobsShard>();
+  let self: KeelsonNode | undefined;
+  const remote =
+    config.gubernator === ""
+      ? undefined
+      : new RemoteLimiter(
+          config.gubernator,
+          () => clock.wall(),
+          (problem) => log.warn({ cause: problem.message }, "Gubernator could not be asked"),
+        );
 
   const open = async (shard: string, epoch: Epoch): Promise<JobsShard> => {
     const range = shardRange(shard, shards);
@@ -46,7 +59,7 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         objects,
         clock,
         random: () => random(),
-        rates: rateAlgorithm,
+        rates: remote === undefined ? rateAlgorithm : undefined,
         cron: cronAlgorithm,
         terms: { leaseMs, lostLeasesMax, retentionMs },
       });
@@ -55,21 +68,37 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
       throw error;
     }
     metrics.observe("jobs_shard_open_seconds", (clock.now() - startedAt) / 1_000);
-    queue.onFailure = (error) => log.error({ shard, error }, "the queue of a shard has stopped");
+    queue.onFailure = (error) => broken(shard, error);
     const opened = new JobsShard({
       range,
       queue,
       wallMs: () => clock.wall(),
-      onEffects: (effects) => count(effects),
+      onEffects: (effects) => {
+        count(effects);
+        if (remote !== undefined) askRemote(remote, queue, effects);
+      },
       onClose: () => held.delete(shard),
     });
     held.set(shard, opened);
     return opened;
   };
 
+  /** A fenced queue has a successor. Otherwise the journal is broken, and so are all shards here: others have to take them. */
+  const broken = (shard: string, error: unknown): void => {
+    const isFenced = error instanceof JournalError && error.code === "JOURNAL_FENCED";
+    log.error({ shard, cause: String(error) }, "the queue of a shard has stopped");
+    if (isFenced || held.get(shard) === undefined) return;
+    log.fatal("the journal does not work: this node leaves the fleet; restart it when the cause is mended");
+    void self
+      ?.leave()
+      .catch((cause: unknown) => log.error({ cause: String(cause) }, "the node could not leave"));
+  };
+
   const count = (effects: readonly Effect[]): void => {
+    const changes = new Map<string, number>();
     for (const effect of effects)
-      if (effect.kind === "status") metrics.count("jobs_status_changes_total", { status: effect.status });
+      if (effect.kind === "status") changes.set(effect.status, (changes.get(effect.status) ?? 0) + 1);
+    for (const [status, by] of changes) metrics.count("jobs_status_changes_total", { status }, by);
   };
   const total = (read: (shard: JobsShard) => number): number => {
     let sum = 0;
@@ -89,13 +118,30 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
       placement: ring({ service: SERVICE }),
       stabilisationMs: 0,
       open: ({ shard, epoch }) => open(shard, epoch),
+      attach: (node) => {
+        self = node;
+      },
     }),
     async stop() {
       // A node that was abandoned closed nothing.
       await Promise.all([...held.values()].map((shard) => shard.close()));
       await journals.close();
+      remote?.close();
     },
   };
+}
+
+/** Every question gets its answer, or the job would wait for ever. */
+function askRemote(remote: RemoteLimiter, queue: DurableQueue, effects: readonly Effect[]): void {
+  for (const effect of effects) {
+    if (effect.kind !== "checkRate") continue;
+    const { check, limits } = effect;
+    void remote
+      .check(limits)
+      .then(({ allowed, retryAtMs }) => queue.execute({ kind: "rateChecked", check, allowed, retryAtMs }))
+      // The queue has stopped: whoever opens the shard next asks anew.
+      .catch(() => undefined);
+  }
 }
 
 /** SlateDB is loaded only where there is a place for it. */

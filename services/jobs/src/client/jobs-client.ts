@@ -15,7 +15,7 @@ import {
 import type { EventsOpen, JobEvent } from "../shard/protocol.ts";
 import { DEFAULT_TENANT } from "../shard/ranges.ts";
 import { JobWorker, type JobHandler, type WorkerOptions } from "../worker/worker.ts";
-import { Batcher } from "./batcher.ts";
+import { BATCHER_DEFAULTS, Batcher } from "./batcher.ts";
 import { JobsError } from "./errors.ts";
 import { followEvents } from "./event-feed.ts";
 import { JobHandle } from "./job-handle.ts";
@@ -63,19 +63,33 @@ export class JobsClient {
 
   /** Resolves once the job is durable. Rejects with JobsError: CONFLICT when the id exists with other content, INVALID when the job is malformed. */
   async enqueue<Result = unknown>(job: NewJob): Promise<JobHandle<Result>> {
-    return this.#handle<Result>(job, await this.#enqueue(this.#spec(job)));
+    const spec = this.#spec(job);
+    const handle = this.#handleOrError(spec, await this.#enqueue(spec));
+    if (handle instanceof JobsError) throw handle;
+    return handle as JobHandle<Result>;
   }
 
   /** All at once; the answer has a job or an error for each, in order. */
-  enqueueBatch(jobs: readonly NewJob[]): Promise<readonly (JobHandle | JobsError)[]> {
-    return Promise.all(
-      jobs.map((job) =>
-        this.enqueue(job).catch((error: unknown) => {
-          if (error instanceof JobsError) return error;
-          throw error;
-        }),
-      ),
-    );
+  async enqueueBatch(jobs: readonly NewJob[]): Promise<readonly (JobHandle | JobsError)[]> {
+    const answers: (JobHandle | JobsError)[] = [];
+    const byShard = new Map<string, number[]>();
+    const specs = jobs.map((job) => this.#spec(job));
+    for (const [index, { tenant }] of specs.entries()) {
+      const shard = this.calls.shardOf(tenant);
+      const indexes = byShard.get(shard);
+      if (indexes === undefined) byShard.set(shard, [index]);
+      else indexes.push(index);
+    }
+    const sent = Array.from(byShard.values(), async (all) => {
+      for (const indexes of chunks(all, specs)) {
+        // oxlint-disable-next-line no-await-in-loop -- in order, because a job may wait for one before it.
+        const got = await this.#send(indexes.map((index) => specs[index]!));
+        for (const [at, index] of indexes.entries())
+          answers[index] = this.#handleOrError(specs[index]!, got[at]!);
+      }
+    });
+    await Promise.all(sent);
+    return answers;
   }
 
   /** A job that somebody else enqueued. Nothing is asked until something is. */
@@ -162,13 +176,26 @@ export class JobsClient {
     return this.calls.byTenant(tenant, mode, method, body, { timeoutMs: this.#timeoutMs });
   }
 
-  #handle<Result>(job: NewJob, answer: Enqueued | Refusal): JobHandle<Result> {
-    if (isRefusal(answer)) throw new JobsError(answer.refused, answer.message);
-    const name = { tenant: job.tenant ?? this.#tenant(), id: answer.id };
-    return new JobHandle<Result>(name, answer.outcome, this.#results);
+  #handleOrError({ tenant }: JobSpec, answer: Enqueued | Refusal): JobHandle | JobsError {
+    if (isRefusal(answer)) return new JobsError(answer.refused, answer.message);
+    return new JobHandle({ tenant, id: answer.id }, answer.outcome, this.#results);
   }
 
   #tenant(): string {
     return this.#options.tenant ?? DEFAULT_TENANT;
   }
+}
+
+/** Parts that one call takes. */
+function* chunks(indexes: readonly number[], specs: readonly JobSpec[]): Generator<readonly number[]> {
+  let [begin, bytes] = [0, 0];
+  for (const [at, index] of indexes.entries()) {
+    const more = specs[index]!.payload.length + JOB_OVERHEAD_BYTES;
+    if (at > begin && (bytes + more > BATCHER_DEFAULTS.bytesMax || at - begin >= BATCHER_DEFAULTS.itemsMax)) {
+      yield indexes.slice(begin, at);
+      [begin, bytes] = [at, 0];
+    }
+    bytes += more;
+  }
+  if (begin < indexes.length) yield indexes.slice(begin);
 }

@@ -47,15 +47,18 @@ export class Limiter {
   }
 }
 
+const NUMBERS = ["hits", "limit", "duration", "algorithm", "behaviour", "burst", "createdAtMs"] as const;
+
 /** In upstream's words, where it has some. */
-function requestProblem({ name, uniqueKey, algorithm, ...numbers }: RateLimitRequest): string | undefined {
+function requestProblem(request: RateLimitRequest): string | undefined {
+  const { name, uniqueKey, algorithm, limit, duration, burst } = request;
   if (uniqueKey === "") return "field 'unique_key' cannot be empty";
   if (name === "") return "field 'namespace' cannot be empty";
   if (algorithm !== ALGORITHM.tokenBucket && algorithm !== ALGORITHM.leakyBucket)
     return `invalid rate limit algorithm '${algorithm}'`;
-  for (const [field, value] of Object.entries(numbers))
-    if (value !== undefined && !Number.isSafeInteger(value)) return `field '${field}' is no whole number`;
-  if (numbers.limit < 0 || numbers.duration < 0 || numbers.burst < 0)
-    return "limit, duration and burst cannot be negative";
+  for (const field of NUMBERS)
+    if (request[field] !== undefined && !Number.isSafeInteger(request[field]))
+      return `field '${field}' is no whole number`;
+  if (limit < 0 || duration < 0 || burst < 0) return "limit, duration and burst cannot be negative";
   return undefined;
 }

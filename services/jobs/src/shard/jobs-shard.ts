@@ -3,17 +3,30 @@
  * results and events. It knows its range of tenants and refuses others. Decisions are the engine's, durability is the queue's.
  */
 import type { Shard, ShardRequest, ShardStats } from "@keelson/kernel";
-import type { Ack, BeatAsk, EventsOpen, ResultsOpen, WorkOpen } from "./protocol.ts";
-import type { Command, Effect, JobName, JobView, ListQuery } from "../engine/index.ts";
+import { taskReport } from "./compact.ts";
+import type { Ack, AckAnswer, BeatAsk, EventsOpen, ResultsOpen, WorkOpen } from "./protocol.ts";
+import {
+  isRefusal,
+  type Command,
+  type Effect,
+  type JobName,
+  type JobView,
+  type ListQuery,
+} from "../engine/index.ts";
 import { Limiter } from "../gubernator/limiter.ts";
 import type { RateLimitRequest } from "../gubernator/rate-limit.ts";
 import type { DurableQueue } from "../storage/durable-queue.ts";
+import { dumpJob, type DumpLine } from "./dump.ts";
 import { ProgressBoard } from "./progress.ts";
 import { hex, tenantPlace, type ShardRange } from "./ranges.ts";
 import { ShardFailure } from "./shard-failure.ts";
 import { bodyOf, commandOf } from "./shapes.ts";
 import { WatchDesk } from "./watch-desk.ts";
 import { WorkDesk } from "./work-desk.ts";
+
+const KNOWN_MAX = 100_000;
+/** In one item of a dump. */
+const DUMP_LINES = 500;
 
 export interface JobsShardOptions {
   readonly range: ShardRange;
@@ -32,6 +45,8 @@ export class JobsShard implements Shard {
   readonly #work: WorkDesk;
   readonly #watch: WatchDesk;
   readonly #progress = new ProgressBoard();
+  /** Tenants that were found to be in range, because hashing costs more than looking. */
+  readonly #known = new Set<string>();
   /** Gubernator's limits that are asked for by name; those of jobs are the engine's. */
   readonly #limiter = new Limiter();
 
@@ -98,6 +113,8 @@ export class JobsShard implements Shard {
       }
       case "events":
         return this.#watch.events(bodyOf<EventsOpen>("events", body));
+      case "dump":
+        return this.#dump(bodyOf<{ prefix: string }>("dump", body).prefix);
       default:
         throw new ShardFailure("NO_METHOD", `a shard of the job queue has no stream ${method}`);
     }
@@ -120,11 +137,19 @@ export class JobsShard implements Shard {
   }
 
   /** Reports and the lease that their credit pays for go into the same flush. */
-  #ack({ session, reports, credit }: Ack): Promise<unknown> {
-    const answer =
-      reports.length === 0 ? Promise.resolve([]) : this.queue.execute({ kind: "report", reports });
+  async #ack({ session, worker, reports, credit }: Ack): Promise<AckAnswer> {
+    const answers =
+      reports.length === 0
+        ? []
+        : this.queue.execute({
+            kind: "report",
+            reports: reports.map((report) => taskReport(report, worker)),
+          });
     this.#work.credit(session, credit);
-    return answer;
+    const refused: [number, string, string][] = [];
+    for (const [index, answer] of (await answers).entries())
+      if (isRefusal(answer)) refused.push([index, answer.refused, answer.message]);
+    return refused;
   }
 
   #beat({ worker, tasks, progress = [] }: BeatAsk): Promise<unknown> {
@@ -141,10 +166,30 @@ export class JobsShard implements Shard {
     return view === undefined || progress === undefined ? view : { ...view, progress };
   }
 
+  async *#dump(prefix: string): AsyncGenerator<readonly DumpLine[], void> {
+    const leases = new Map(
+      this.queue.queries.leases().map((lease) => [`${lease.tenant}\n${lease.id}`, lease]),
+    );
+    let lines: DumpLine[] = [];
+    for await (const view of this.queue.everyJob()) {
+      for (const line of dumpJob(view, leases.get(`${view.spec.tenant}\n${view.spec.id}`)))
+        if (line.key.startsWith(prefix)) lines.push(line);
+      if (lines.length < DUMP_LINES) continue;
+      yield lines;
+      lines = [];
+    }
+    if (lines.length > 0) yield lines;
+  }
+
   #inRange<T extends { readonly tenant: string }>(name: T): T {
+    if (this.#known.has(name.tenant)) return name;
     const place = tenantPlace(name.tenant);
     const { first, last, id } = this.range;
-    if (place >= first && place <= last) return name;
+    if (place >= first && place <= last) {
+      if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+      this.#known.add(name.tenant);
+      return name;
+    }
     throw new ShardFailure(
       "NOT_IN_RANGE",
       `tenant ${JSON.stringify(name.tenant.slice(0, 64))} (${hex(place)}) is not within shard ${id} range`,
@@ -156,7 +201,7 @@ function tenantsOf(command: Command): Iterable<string> {
   switch (command.kind) {
     case "enqueue":
     case "import":
-      return new Set(command.jobs.map(({ tenant }) => tenant));
+      return command.jobs.map(({ tenant }) => tenant);
     case "putSchedule":
       return [command.schedule.tenant];
     default:

@@ -2,14 +2,8 @@
  * What clients and workers say to a shard, and what it answers: bodies of the fleet's requests, as plain data. Methods of `handle` change or ask, those of
  * `stream` push. The engine's own commands go through `execute` unchanged; this file is what comes on top of them.
  */
-import type {
-  AttemptOutcome,
-  JobName,
-  LeasedTask,
-  RefreshTask,
-  JobStatus,
-  TaskReport,
-} from "../engine/index.ts";
+import type { AttemptOutcome, JobName, JobStatus, RefreshTask } from "../engine/index.ts";
+import type { ReportTuple, TaskTuple } from "./compact.ts";
 
 /** `stream work`: tasks for a worker as long as it has given credit. Credit comes with `ack`. */
 export interface WorkOpen {
@@ -24,17 +18,20 @@ export interface WorkOpen {
 
 /** One item of `stream work`: whatever has come up. */
 export interface WorkItem {
-  readonly tasks?: readonly LeasedTask[];
+  readonly tasks?: readonly TaskTuple[];
   readonly refreshes?: readonly RefreshTask[];
   readonly stops?: readonly { readonly task: number; readonly reason: "cancelled" | "timeout" | "lost" }[];
 }
 
-/** `ack`: results of tasks and new credit in one call. Answers as `report` does, in the order of the reports. */
+/** `ack`: results of tasks and new credit in one call. Answers with the refusals among the reports, by their place; most often there is none. */
 export interface Ack {
   readonly session: string;
-  readonly reports: readonly TaskReport[];
+  readonly worker: string;
+  readonly reports: readonly ReportTuple[];
   readonly credit: number;
 }
+
+export type AckAnswer = readonly (readonly [index: number, refused: string, message: string])[];
 
 /** `beat`: renews leases and tells progress, which is shown and not kept. */
 export interface BeatAsk {

@@ -13,6 +13,7 @@ export interface ShardRange {
 }
 
 const PLACES = 1n << 64n;
+const KNOWN_MAX = 10_000;
 const SPLIT_ID = /^([0-9a-f]{16})-([0-9a-f]{16})$/;
 /** Callers that name no tenant share this one. */
 export const DEFAULT_TENANT = "-";
@@ -57,6 +58,8 @@ function initialShards(ids: readonly string[]): number {
 /** The shards of a service in the order of their ranges. */
 export class ShardMap {
   readonly ranges: readonly ShardRange[];
+  /** Hashing costs more than looking. */
+  readonly #known = new Map<string, string>();
 
   constructor(ids: readonly string[]) {
     const initial = initialShards(ids);
@@ -66,7 +69,16 @@ export class ShardMap {
 
   /** Undefined while the map has a hole there: a view that is not known yet. */
   of(tenant: string): string | undefined {
-    const place = tenantPlace(tenant);
+    const known = this.#known.get(tenant);
+    if (known !== undefined) return known;
+    const found = this.#find(tenantPlace(tenant));
+    if (found === undefined) return undefined;
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+    this.#known.set(tenant, found);
+    return found;
+  }
+
+  #find(place: bigint): string | undefined {
     let [low, high] = [0, this.ranges.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;

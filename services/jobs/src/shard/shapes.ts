@@ -3,6 +3,7 @@
  * because every job passes through here; what does not fit is refused with the name of the field.
  */
 import type { Command, CommandKind } from "../engine/index.ts";
+import { isReportTuple } from "./compact.ts";
 import { ShardFailure } from "./shard-failure.ts";
 
 type Check = (value: unknown) => boolean;
@@ -136,7 +137,7 @@ const WORK_OPEN = {
   credit: isNumber,
   leaseMs: maybe(isNumber),
 };
-const ACK = { session: isText, reports: isList(REPORT), credit: isNumber };
+const ACK = { session: isText, worker: isText, reports: isList(isReportTuple), credit: isNumber };
 const BEAT = {
   worker: isText,
   tasks: isList(isNumber),
@@ -174,6 +175,7 @@ const BODIES = {
   list: LIST,
   tenant: { tenant: isText },
   task: { task: isNumber },
+  dump: { prefix: isText },
   rates: { requests: isList(hasShape(RATES)) },
 } as const;
 

@@ -10,6 +10,7 @@ import {
   type LeasedTask,
   type RefreshTask,
 } from "../engine/index.ts";
+import { taskTuple, type TaskTuple } from "./compact.ts";
 import { Outbox } from "./outbox.ts";
 import { PROTOCOL_LIMITS, type WorkItem, type WorkOpen } from "./protocol.ts";
 import { ShardFailure } from "./shard-failure.ts";
@@ -143,11 +144,11 @@ export class WorkDesk {
 }
 
 function itemOf(pushes: readonly Push[]): WorkItem {
-  const tasks: LeasedTask[] = [];
+  const tasks: TaskTuple[] = [];
   const refreshes: RefreshTask[] = [];
   const stops: { task: number; reason: "cancelled" | "timeout" | "lost" }[] = [];
   for (const push of pushes) {
-    if (push.kind === "task") tasks.push(push.task);
+    if (push.kind === "task") tasks.push(taskTuple(push.task));
     else if (push.kind === "refresh") refreshes.push(push.refresh);
     else stops.push({ task: push.task, reason: push.reason });
   }

@@ -281,10 +281,7 @@ const READS: ReadonlySet<string> = new Set(["GetClusterInfo", "GetNodeInfo", "Ge
 export const siloService: GrpcService = {
   name: "silo.v1.Silo",
   methods: Object.fromEntries(
-    (Object.keys(SILO) as Name[]).map((name) => [
-      name,
-      methodOf(name, HANDLERS[name]),
-    ]),
+    (Object.keys(SILO) as Name[]).map((name) => [name, methodOf(name, HANDLERS[name])]),
   ),
 };
 

@@ -190,6 +190,20 @@ export class DurableQueue {
     return views.sort(inListOrder).slice(0, query.limit);
   }
 
+  /** Every job there is, active ones first. Jobs that change meanwhile are shown as they were or as they are. */
+  async *everyJob(): AsyncGenerator<JobView> {
+    await this.#commits.durable;
+    const { state } = this.#engine;
+    for (const { name, jobs } of state.tenants.values())
+      for (const id of jobs.keys()) {
+        const view = this.queries.get({ tenant: name, id });
+        if (view !== undefined) yield view;
+      }
+    for await (const job of this.#finished.all(this.#options.clock.wall()))
+      if (state.find(job.tenant, job.id) === undefined && !state.forgotten.has(jobKey(job)))
+        yield viewStored(job, this.#retentionMs);
+  }
+
   checkpoint(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return this.#checkpointer.run();

@@ -1,7 +1,7 @@
 /** What a handler did, as a report: its value, or what it threw. */
 import { encodeValue } from "../client/values.ts";
 import { JOB_LIMITS, type AttemptOutcome } from "../engine/index.ts";
-import { JobStopped } from "./running-job.ts";
+import type { JobStopped } from "./running-job.ts";
 
 const STACK_CHARS_MAX = 4_000;
 
@@ -31,9 +31,8 @@ export function succeeded(value: unknown): AttemptOutcome {
 }
 
 /** A handler that stops because its job was cancelled throws its signal's reason, or something that follows from it: that is a cancelled attempt. */
-export function failed(error: unknown, signal?: AbortSignal): AttemptOutcome {
-  const reason: unknown = signal?.aborted === true ? signal.reason : undefined;
-  if (reason instanceof JobStopped && reason.code === "CANCELLED") return { kind: "cancelled" };
+export function failed(error: unknown, stopped?: JobStopped): AttemptOutcome {
+  if (stopped?.code === "CANCELLED") return { kind: "cancelled" };
   const code = codeOf(error).slice(0, JOB_LIMITS.errorCodeCharsMax);
   const message = error instanceof Error ? error.message : String(error);
   const stack = error instanceof Error ? error.stack?.slice(0, STACK_CHARS_MAX) : undefined;

@@ -1,6 +1,7 @@
 /** A job as its handler sees it while it runs. */
 import { decodeValue } from "../client/values.ts";
-import type { InputView, LeasedTask } from "../engine/index.ts";
+import type { InputView } from "../engine/index.ts";
+import type { GivenTask } from "../shard/compact.ts";
 
 /** Why a job's signal was aborted. `lost` and `timeout`: nothing that the handler returns will be accepted. */
 export class JobStopped extends Error {
@@ -35,25 +36,32 @@ export class RunningJob<Payload = unknown> {
   readonly isLastAttempt: boolean;
   /** What the jobs that it waited for gave, in the order of `after`. */
   readonly inputs: readonly JobInput[];
-  /** Aborted with a JobStopped when the job was cancelled, ran out of time, lost its lease, or the worker stops. */
-  readonly signal: AbortSignal;
-  readonly #controller = new AbortController();
-  readonly #task: LeasedTask;
+  /** Why it should stop; undefined while it need not. */
+  stopped: JobStopped | undefined;
+  #controller: AbortController | undefined;
+  readonly #task: GivenTask;
   readonly #tell: (progress: unknown) => void;
 
-  constructor(task: LeasedTask, tell: (progress: unknown) => void) {
-    const { spec } = task;
+  constructor(task: GivenTask, tell: (progress: unknown) => void) {
     this.#task = task;
     this.#tell = tell;
-    this.id = spec.id;
-    this.tenant = spec.tenant;
-    this.group = spec.group;
-    this.payload = decodeValue(spec.payload) as Payload;
-    this.metadata = spec.metadata ?? {};
+    this.id = task.id;
+    this.tenant = task.tenant;
+    this.group = task.group;
+    this.payload = decodeValue(task.payload) as Payload;
+    this.metadata = task.metadata;
     this.attempt = task.attempt;
     this.isLastAttempt = task.isLastAttempt;
     this.inputs = task.inputs.map(inputOf);
-    this.signal = this.#controller.signal;
+  }
+
+  /** Aborted with a JobStopped when the job was cancelled, ran out of time, lost its lease, or the worker stops. Made when first asked for. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.stopped !== undefined) this.#controller.abort(this.stopped);
+    }
+    return this.#controller.signal;
   }
 
   /** The number of this lease, for logs. */
@@ -68,7 +76,9 @@ export class RunningJob<Payload = unknown> {
 
   /** For the worker. */
   stop(code: JobStopped["code"]): void {
-    if (!this.signal.aborted) this.#controller.abort(new JobStopped(code));
+    if (this.stopped !== undefined) return;
+    this.stopped = new JobStopped(code);
+    this.#controller?.abort(this.stopped);
   }
 }
 

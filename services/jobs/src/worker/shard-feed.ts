@@ -7,15 +7,9 @@ import { RouterError } from "@keelson/runtime";
 import { Batcher } from "../client/batcher.ts";
 import { JobsError } from "../client/errors.ts";
 import { pause, type ShardCalls } from "../client/shard-calls.ts";
-import {
-  isRefusal,
-  type AttemptOutcome,
-  type Beat,
-  type LeasedTask,
-  type RefreshTask,
-  type TaskReport,
-} from "../engine/index.ts";
-import type { Ack, BeatAsk, TaskProgress, WorkItem, WorkOpen } from "../shard/protocol.ts";
+import { type AttemptOutcome, type Beat, type RefreshTask } from "../engine/index.ts";
+import { givenTask, reportTuple, type GivenTask, type ReportTuple } from "../shard/compact.ts";
+import type { Ack, AckAnswer, BeatAsk, TaskProgress, WorkItem, WorkOpen } from "../shard/protocol.ts";
 import type { JobStopped } from "./running-job.ts";
 
 export interface ShardFeedOptions {
@@ -24,7 +18,7 @@ export interface ShardFeedOptions {
   readonly worker: string;
   readonly credit: number;
   readonly leaseMs: number | undefined;
-  onTasks(tasks: readonly LeasedTask[]): void;
+  onTasks(tasks: readonly GivenTask[]): void;
   onRefresh(limit: RefreshTask): void;
   onStop(task: number, code: JobStopped["code"]): void;
   held(): readonly number[];
@@ -44,7 +38,7 @@ export class ShardFeed {
   readonly #calls: ShardCalls;
   readonly #options: ShardFeedOptions;
   readonly #closing = new AbortController();
-  readonly #reports: Batcher<TaskReport, Error | undefined>;
+  readonly #reports: Batcher<ReportTuple, Error | undefined>;
   readonly #progress = new Map<number, TaskProgress>();
   /** Credit that it has spent and not got back. */
   owed = 0;
@@ -78,7 +72,7 @@ export class ShardFeed {
         : outcome.kind === "failed"
           ? outcome.data.length
           : 0;
-    return this.#reports.add({ task, worker: this.#options.worker, outcome }, bytes + 50);
+    return this.#reports.add(reportTuple(task, outcome), bytes + 20);
   }
 
   /** One more task may come. It is told with the next reports, or in a moment if there are none. */
@@ -95,7 +89,7 @@ export class ShardFeed {
     });
   }
 
-  tell({ task, spec: { tenant, id, group } }: LeasedTask, progress: unknown): void {
+  tell({ task, tenant, id, group }: GivenTask, progress: unknown): void {
     this.#progress.set(task, { tenant, id, group, progress });
     this.#beatSoon();
   }
@@ -153,22 +147,23 @@ export class ShardFeed {
 
   #take({ tasks, refreshes, stops }: WorkItem): void {
     if (tasks !== undefined && tasks.length > 0) {
-      this.#leaseMs = tasks[0]!.leaseMs;
+      const given = tasks.map((tuple) => givenTask(tuple, this.#options.group));
+      this.#leaseMs = given[0]!.leaseMs;
       this.granted -= tasks.length;
-      this.#options.onTasks(tasks);
+      this.#options.onTasks(given);
     }
     for (const limit of refreshes ?? []) this.#options.onRefresh(limit);
     for (const { task, reason } of stops ?? []) this.#options.onStop(task, STOP_CODES[reason]);
   }
 
-  async #ack(reports: readonly TaskReport[]): Promise<readonly (Error | undefined)[]> {
+  async #ack(reports: readonly ReportTuple[]): Promise<readonly (Error | undefined)[]> {
     const credit = this.#untold;
     this.#untold = 0;
-    const body: Ack = { session: this.#session, reports, credit };
-    const answers = (await this.#call("ack", body, REPORT_TIMEOUT_MS)) as readonly unknown[];
-    return answers.map((answer) =>
-      isRefusal(answer) ? new JobsError(answer.refused, answer.message) : undefined,
-    );
+    const body: Ack = { session: this.#session, worker: this.#options.worker, reports, credit };
+    const refused = (await this.#call("ack", body, REPORT_TIMEOUT_MS)) as AckAnswer;
+    const problems: (Error | undefined)[] = reports.map(() => undefined);
+    for (const [index, code, message] of refused) problems[index] = new JobsError(code, message);
+    return problems;
   }
 
   #beatLater(): void {

@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { pause, type ShardCalls } from "../client/shard-calls.ts";
-import type { LeasedTask, RefreshTask } from "../engine/index.ts";
+import type { RefreshTask } from "../engine/index.ts";
+import type { GivenTask } from "../shard/compact.ts";
 import { failed, succeeded } from "./outcome.ts";
 import { RunningJob, type JobStopped } from "./running-job.ts";
 import { ShardFeed } from "./shard-feed.ts";
@@ -30,7 +31,7 @@ export interface WorkerOptions {
 }
 
 interface Held {
-  readonly task: LeasedTask;
+  readonly task: GivenTask;
   readonly feed: ShardFeed;
   job: RunningJob | undefined;
 }
@@ -141,7 +142,7 @@ export class JobWorker {
     feed.start();
   }
 
-  #take(feed: ShardFeed, tasks: readonly LeasedTask[]): void {
+  #take(feed: ShardFeed, tasks: readonly GivenTask[]): void {
     const back: Held[] = [];
     for (const task of tasks) {
       const held: Held = { task, feed, job: undefined };
@@ -173,12 +174,12 @@ export class JobWorker {
     try {
       outcome = succeeded(await this.#handler(job));
     } catch (error) {
-      outcome = failed(error, job.signal);
+      outcome = failed(error, job.stopped);
     }
     this.#running -= 1;
     this.#startNext();
     // A lease that is lost has nothing to report to.
-    const stopped = job.signal.aborted ? (job.signal.reason as JobStopped).code : undefined;
+    const stopped = job.stopped?.code;
     if (stopped === "LEASE_LOST" || stopped === "TIMEOUT") this.#ended(held);
     else if (stopped === "WORKER_STOPPED" && outcome.kind === "failed") await this.#giveBack(feed, [held]);
     else {

@@ -100,6 +100,13 @@ export class FinishedJobs {
       .slice(0, limit);
   }
 
+  /** Every job, by tenant and id. */
+  async *all(wallMs: number): AsyncGenerator<StoredJob> {
+    const sources = this.#runs.map((run) => ({ tag: run, entries: run.entries("jobs") }));
+    for await (const { tag, entry } of mergeEntries(sources))
+      if (entry.expiresAtMs > wallMs && !this.#isMasked(entry.key, tag)) yield readJobEntry(entry);
+  }
+
   /** Writes a run with these jobs, and says of `forgotten` that older runs do not count. Nothing changes here before `adopt`. */
   async write(sequence: number, jobs: readonly StoredJob[], forgotten: readonly JobName[]): Promise<Run> {
     const writer = new RunWriter(this.#pages, sequence, 0, jobs.length);
