@@ -62,6 +62,10 @@ export class KeelsonProcess {
     if (found !== code) throw new Error(`it ended with exit code ${found}, not ${code}:\n${this.all}`);
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

@@ -19,7 +19,7 @@ import { Caretaker } from "./caretaker.ts";
 import { CatalogueShard, type RepositoryStatus } from "./catalogue-shard.ts";
 import { RepositoryCatalogue } from "./catalogue.ts";
 import { CodeError } from "./code-error.ts";
-import type { CodeEngine } from "./engine/index.ts";
+import { openCtags, type CodeEngine, type SymbolReader } from "./engine/index.ts";
 import type { Resident } from "./evict.ts";
 import { Evictor } from "./evictor.ts";
 import { fleetFigures, saturation, unclaimed } from "./fleet-figures.ts";
@@ -56,6 +56,7 @@ export class CodeNode {
   #node: KeelsonNode | undefined;
   #catalogue: RepositoryCatalogue | undefined;
   #evictor: Evictor | undefined;
+  #symbols: Promise<SymbolReader | undefined> | undefined;
 
   constructor(options: CodeNodeOptions) {
     const { context, engine, matcher, tracer } = options;
@@ -96,6 +97,7 @@ export class CodeNode {
       }),
       limits: { fileBytesMax: config.fileBytesMax, repositoryBytesMax: config.repositoryBytesMax },
       snapshots: config.snapshots && this.#snapshots(config.snapshots.bytesMin),
+      symbols: () => (this.#symbols ??= config.ctags ? openCtags(clock) : Promise.resolve(undefined)),
       pollMs: config.pollMs,
       verifyMs: config.verifyMs,
       row: (id) => this.#list.get(id),
@@ -309,6 +311,7 @@ export class CodeNode {
     this.#transfers.stop();
     await Promise.all([...this.#held.values()].map((held) => held.close()));
     this.#held.clear();
+    (await this.#symbols)?.close();
     await this.#engine.close();
   }
 }

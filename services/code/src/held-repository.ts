@@ -7,7 +7,7 @@ import type { Clock, Epoch, Prepared, Random, Shard, Timer } from "@keelson/kern
 import { RouterError, type FleetAccess, type Span, type Tracer } from "@keelson/runtime";
 import { build, type BuildPorts, type Built } from "./build.ts";
 import { CodeError } from "./code-error.ts";
-import { EngineError, type CodeIndex } from "./engine/index.ts";
+import { EngineError, type CodeIndex, type SymbolReader } from "./engine/index.ts";
 import { GitError, type Head } from "./git/index.ts";
 import type { Limiter } from "./limiter.ts";
 import type { CodeMetrics } from "./metrics.ts";
@@ -29,6 +29,8 @@ export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now
   readonly metrics: CodeMetrics;
   readonly tracer?: Tracer | undefined;
   readonly snapshots?: SnapshotFolder | undefined;
+  /** Reads symbols, for the second pass over an index; undefined when nothing here can. */
+  readonly symbols: () => Promise<SymbolReader | undefined>;
   readonly matcher: TextMatcher;
   readonly pollMs: number;
   readonly verifyMs: number;
@@ -210,8 +212,8 @@ export class HeldRepository implements Prepared {
       if (this.#ending.signal.aborted) throw error;
       if (error instanceof EngineError && error.code === "OUT_OF_MEMORY") throw error;
       // Nobody has it, or it did not arrive whole: there are other ways.
-      if (!(error instanceof RouterError) || error.code !== "NO_HOLDER")
-        log("an index was not received", { repository: repository.name, why: String(error) });
+      const nobody = error instanceof RouterError && (error.code === "NO_HOLDER" || error.code === "WARMING");
+      if (!nobody) log("an index was not received", { repository: repository.name, why: String(error) });
       return false;
     }
   }
@@ -263,18 +265,38 @@ export class HeldRepository implements Prepared {
   }
 
   #swap(built: Built, how: Current["how"]): void {
-    const { clock, metrics, snapshots } = this.#ports;
+    const { clock, metrics } = this.#ports;
     const before = this.#current;
     const { index, heads, buildMs } = built;
-    this.#current = { index, heads, buildMs, how, indexedAt: clock.wall() };
+    const current: Current = { index, heads, buildMs, how, indexedAt: clock.wall() };
+    this.#current = current;
     this.#problem = undefined;
     this.#failures = 0;
     // A search that has begun keeps the former index until it ends: no answer mixes two commits.
     before?.index.release();
     metrics.observe("index_time_ms", buildMs, { how });
-    if (how !== "restored") snapshots?.keep(this.id, this.#current);
     this.#recordedAt = -Infinity;
     void this.#record();
+    void this.#complete(current);
+  }
+
+  /** Text is served first; symbols take ten times as long, and come after. What is then whole may be kept on disk. */
+  async #complete(current: Current): Promise<void> {
+    const { engine, symbols, snapshots, log } = this.#ports;
+    try {
+      const reader = await symbols();
+      const index = reader && (await engine.addSymbols(current.index, reader, this.#ending.signal));
+      // A newer commit came meanwhile: it has its own second pass.
+      if (this.#current !== current) return index?.release();
+      if (index) {
+        this.#current = { ...current, index };
+        current.index.release();
+      }
+      if (current.how !== "restored" || index) snapshots?.keep(this.id, this.#current);
+    } catch (error) {
+      if (!this.#ending.signal.aborted)
+        log("symbols were not read", { repository: this.id, why: String(error) });
+    }
   }
 
   async #refresh(): Promise<void> {

@@ -25,7 +25,7 @@ export const codePlugin = definePlugin({
       { memoryBytes: Math.max(engineBytesMin, memory - processMemory), workers },
       { clock: context.clock },
     );
-    return new CodeNode({ context, engine, matcher: matchText }).service();
+    return new CodeNode({ context, engine, matcher: matchText, tracer: context.tracer }).service();
   },
   http: { search, stream, list, print, add, remove, set, status, webhook },
   verbs: codeVerbs,

@@ -95,7 +95,6 @@ export const codeSettings = z.object({
       windowMs: z.int().min(1).default(60_000),
       emptiesMax: z.int().min(1).default(5),
       emptyPauseMs: z.int().min(1).default(1_000),
-      maxBids: z.int().min(1).optional(),
     })
     .prefault({}),
 });

@@ -8,6 +8,7 @@ import type { Objects } from "@keelson/objects";
 import type { MethodHandler, StreamHandler } from "@keelson/wire";
 import type { Logger } from "pino";
 import type { ServiceDefinition } from "../service/service.ts";
+import type { Tracer } from "../trace/tracer.ts";
 import type { FleetAccess } from "./fleet-access.ts";
 import type { MetricSet } from "./metrics.ts";
 
@@ -26,6 +27,8 @@ export interface NodeContext<Config = unknown> {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: Random;
+  /** Begins spans, where traces are kept at all. */
+  readonly tracer?: Tracer | undefined;
   /** The metrics that the plug-in declared; the node's `/metrics` shows them. */
   readonly metrics: MetricSet;
   /** Asks shards, of this service or another, wherever they are held. Usable once the node is a member. */

@@ -9,6 +9,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { z } from "zod";
 import { KeelsonError } from "../errors.ts";
+import type { Tracer } from "../trace/tracer.ts";
 import type { FleetAccess } from "./fleet-access.ts";
 import { MetricSet } from "./metrics.ts";
 import type { NodeContext, NodeService } from "./node-context.ts";
@@ -29,6 +30,7 @@ export interface NodeServicesOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: Random;
+  readonly tracer?: Tracer | undefined;
 }
 
 export class NodeServices {
@@ -108,6 +110,7 @@ function contextOf(
     clock,
     random,
     access,
+    tracer: options.tracer,
     config: checkedConfig(plugin, options.config[name]),
     log: options.log.child({ service: name }),
     metrics: new MetricSet(plugin.metrics ?? {}, registry),

@@ -6,7 +6,15 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export type ServerName = "etcd" | "redis" | "postgres" | "faketime" | "ceph" | "strace" | "nginx";
+export type ServerName =
+  | "etcd"
+  | "redis"
+  | "postgres"
+  | "faketime"
+  | "ceph"
+  | "strace"
+  | "nginx"
+  | "promtool";
 
 interface Source {
   readonly packages: readonly string[];
@@ -29,6 +37,8 @@ const SOURCES: Readonly<Record<ServerName, Source>> = {
   strace: { packages: ["strace"], programs: ["strace"] },
   /** The plain proxy that the gateway is measured beside. */
   nginx: { packages: ["nginx-light"], programs: ["nginx"] },
+  /** Judges alert rules as Prometheus would. */
+  promtool: { packages: ["prometheus"], programs: ["promtool"] },
 };
 
 export const SERVER_NAMES = Object.keys(SOURCES) as readonly ServerName[];

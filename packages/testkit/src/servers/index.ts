@@ -3,6 +3,7 @@ export {
   ServersMissingError,
   ensureServers,
   missingServers,
+  requireProgram,
   whatToInstall,
   type ServerName,
 } from "./debian.ts";

@@ -128,16 +128,36 @@ async function* askAll(
 ): AsyncGenerator<SearchEvent> {
   const deadline = performance.now() + search.timeoutMs;
   const waiting = [...shards].reverse();
-  const running = new Set<Promise<SearchEvent>>();
-  while (waiting.length > 0 || running.size > 0) {
-    while (running.size < concurrencyMax && waiting.length > 0) {
-      const next = waiting.pop()!;
-      const asked: Promise<SearchEvent> = ask(access, search, next, deadline - performance.now()).finally(
-        () => running.delete(asked),
-      );
-      running.add(asked);
+  const ready: SearchEvent[] = [];
+  let running = 0;
+  let failure: { readonly error: unknown } | undefined;
+  let wake: () => void = () => undefined;
+  const begin = (): void => {
+    while (running < concurrencyMax && waiting.length > 0) {
+      running++;
+      ask(access, search, waiting.pop()!, deadline - performance.now())
+        .then(
+          (event) => ready.push(event),
+          (error: unknown) => {
+            failure = { error };
+          },
+        )
+        .finally(() => {
+          running--;
+          wake();
+        });
     }
-    yield await Promise.race(running);
+  };
+  begin();
+  while (running > 0 || ready.length > 0) {
+    if (ready.length === 0)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    // Several may have answered at once.
+    yield* ready.splice(0);
+    if (failure) throw failure.error;
+    begin();
   }
 }
 

@@ -1,5 +1,5 @@
 /** Lists and shows what is there: repositories as zoekt lists them, and files as they are. */
-import { HttpAnswer, RouterError, route, type FleetAccess, type RouteCall } from "@keelson/runtime";
+import { HttpAnswer, route, type FleetAccess, type RouteCall } from "@keelson/runtime";
 import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
 import { CodeError } from "../code-error.ts";
@@ -7,6 +7,7 @@ import { matchText, QueryError, specialiser } from "../query/index.ts";
 import { CATALOGUE_SHARD } from "../repository.ts";
 import type { PrintAnswer } from "../shard.ts";
 import { directoryOf } from "./directory.ts";
+import { orRefusal } from "./refusal.ts";
 import { searchFleet } from "./fleet-search.ts";
 import { understand } from "./understand.ts";
 import { zoektList, ZoektList } from "./zoekt-list.ts";
@@ -111,29 +112,30 @@ export const print = route({
   mode: "read",
   to: {
     kind: "custom",
-    async handle({ query: { r, f, b, format } }, call) {
-      const answer = await printFile(call.access, r, f, b);
-      const { repository, path, language, branches, content } = answer;
-      const version =
-        repository.heads.find(({ branch }) => branch === (b ?? repository.heads[0]?.branch))?.commit ?? "";
-      const bytes = Buffer.from(content);
-      if (format === "raw")
-        return new HttpAnswer(bytes, {
-          headers: {
-            "content-type": "text/plain; charset=utf-8",
-            "x-content-type-options": "nosniff",
-            "keelson-commit": version,
-          },
-        });
-      return {
-        Repository: repository.name,
-        Version: version,
-        FileName: path,
-        Language: language,
-        Branches: branches,
-        Content: bytes.toString("base64"),
-      };
-    },
+    handle: ({ query: { r, f, b, format } }, call) =>
+      orRefusal(async () => {
+        const answer = await printFile(call.access, r, f, b);
+        const { repository, path, language, branches, content } = answer;
+        const version =
+          repository.heads.find(({ branch }) => branch === (b ?? repository.heads[0]?.branch))?.commit ?? "";
+        const bytes = Buffer.from(content);
+        if (format === "raw")
+          return new HttpAnswer(bytes, {
+            headers: {
+              "content-type": "text/plain; charset=utf-8",
+              "x-content-type-options": "nosniff",
+              "keelson-commit": version,
+            },
+          });
+        return {
+          Repository: repository.name,
+          Version: version,
+          FileName: path,
+          Language: language,
+          Branches: branches,
+          Content: bytes.toString("base64"),
+        };
+      }),
   },
 });
 
@@ -153,20 +155,14 @@ export async function printFile(
       `${repository} was in nobody's memory (${row.reason}) and is being loaded: try again`,
     );
   }
-  try {
-    const answer = await access.call({
-      service: "code",
-      shard: String(row.id),
-      method: "print",
-      mode: "read",
-      body: { path, ...(branch === undefined ? {} : { branch }) },
-      timeoutMs,
-      patienceMs: 2_000,
-    });
-    return answer.body as PrintAnswer;
-  } catch (error) {
-    if (error instanceof RouterError && error.code === "FILE_UNKNOWN")
-      throw new CodeError("FILE_UNKNOWN", error.message, { cause: error });
-    throw error;
-  }
+  const answer = await access.call({
+    service: "code",
+    shard: String(row.id),
+    method: "print",
+    mode: "read",
+    body: { path, ...(branch === undefined ? {} : { branch }) },
+    timeoutMs,
+    patienceMs: 2_000,
+  });
+  return answer.body as PrintAnswer;
 }

@@ -1,0 +1,203 @@
+/** A code-search fleet of real processes: nodes and a gateway of the built command, on a real store, with generated repositories. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KeelsonProcess } from "../process/keelson-process.ts";
+
+export interface CodeProcessesOptions {
+  readonly storeUrl: string;
+  readonly replicas: number;
+  readonly ttlMs: number;
+  /** Of each process. */
+  readonly memoryMb: number;
+  /** More lines of `[code]`. */
+  readonly settings?: readonly string[];
+}
+
+export interface Answer {
+  readonly FileCount: number;
+  readonly MatchCount: number;
+  readonly Partial: boolean;
+  readonly Missing: readonly { readonly Repository: string; readonly Code: string; readonly Why: string }[];
+  readonly Limits: readonly { readonly Repository: string; readonly Why: string }[];
+  readonly Files: readonly {
+    readonly Repository: string;
+    readonly FileName: string;
+    readonly Version: string;
+  }[];
+}
+
+export class CodeProcesses {
+  readonly folder = mkdtempSync(join(tmpdir(), "keelson-code-"));
+  readonly nodes = new Map<string, KeelsonProcess>();
+  readonly #options: CodeProcessesOptions;
+  #url = "";
+
+  constructor(options: CodeProcessesOptions) {
+    this.#options = options;
+    const { memoryMb, replicas, settings = [] } = options;
+    const lines = [
+      "[code]",
+      `memory = "${memoryMb}MB"`,
+      `replicas = ${replicas}`,
+      'guess = "1MB"',
+      "workers = 1",
+      ...settings,
+    ];
+    writeFileSync(join(this.folder, "code.toml"), `${lines.join("\n")}\n`);
+  }
+
+  get #common(): string[] {
+    return [
+      "--store",
+      this.#options.storeUrl,
+      "--service",
+      "code",
+      "--config",
+      join(this.folder, "code.toml"),
+    ];
+  }
+
+  async start(nodes: number): Promise<void> {
+    const names = Array.from({ length: nodes }, (_, i) => `n${i}`);
+    const gateway = new KeelsonProcess(["gateway", ...this.#common, "--listen", "127.0.0.1:0"]);
+    await Promise.all(names.map((name) => this.startNode(name)));
+    this.#url = (await gateway.says(/(http:\/\/127\.0\.0\.1:\d+)/, 30_000))[1] ?? "";
+  }
+
+  async startNode(name: string): Promise<void> {
+    const { ttlMs } = this.#options;
+    const data = join(this.folder, name);
+    mkdirSync(data, { recursive: true });
+    const node = new KeelsonProcess([
+      "node",
+      ...this.#common,
+      "--id",
+      name,
+      "--ttl",
+      `${ttlMs}ms`,
+      "--data",
+      data,
+    ]);
+    this.nodes.set(name, node);
+    await node.says(/member of the fleet/, 60_000);
+  }
+
+  /** The bytes that the operating system counts for a node. */
+  rssBytes(name: string): number {
+    const pid = this.nodes.get(name)?.pid;
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
+  }
+
+  async get(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const answer = await fetch(`${this.#url}${path}`, { signal: AbortSignal.timeout(40_000) });
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  async post(path: string, body: unknown): Promise<{ readonly status: number; readonly body: unknown }> {
+    const answer = await fetch(`${this.#url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(40_000),
+    });
+    return { status: answer.status, body: await answer.json() };
+  }
+
+  /** Throws when the answer is none. */
+  async search(query: string, options: Record<string, unknown> = {}): Promise<Answer> {
+    const { status, body } = await this.post("/api/search", {
+      Q: query,
+      Opts: { MaxDocDisplayCount: 5, ...options },
+    });
+    if (status !== 200) throw new Error(`search answered ${status}: ${JSON.stringify(body).slice(0, 500)}`);
+    return (body as { Result: Answer }).Result;
+  }
+
+  async add(
+    repositories: readonly { readonly url: string; readonly name: string; readonly pinned?: boolean }[],
+  ): Promise<void> {
+    for (let at = 0; at < repositories.length; at += 100) {
+      const { status, body } = await this.post("/v1/code/repositories", {
+        repositories: repositories.slice(at, at + 100),
+      });
+      if (status !== 200) throw new Error(`add answered ${status}: ${JSON.stringify(body).slice(0, 500)}`);
+    }
+  }
+
+  async status(): Promise<readonly RepositoryLine[]> {
+    const { text } = await this.get("/v1/code/repositories");
+    return (JSON.parse(text) as { repositories: RepositoryLine[] }).repositories;
+  }
+
+  /** The value of a metric on a node, summed over its labels. */
+  async metric(node: string, name: string): Promise<number> {
+    const { text } = await this.get(`/metrics/nodes/${node}`);
+    const lines = text
+      .split("\n")
+      .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+  }
+
+  /** A bare repository with some files; every file has `common_needle` once, and one has the repository's own needle. */
+  generate(name: string, files: number, lineCount = 40): string {
+    const path = join(this.folder, "repositories", `${name}.git`);
+    mkdirSync(path, { recursive: true });
+    const git = (args: readonly string[], input?: string): void => {
+      execFileSync("git", ["--git-dir", path, ...args], { input, stdio: ["pipe", "ignore", "pipe"] });
+    };
+    git(["init", "--quiet", "--bare", "--initial-branch=main", path]);
+    git(["fast-import", "--quiet"], importScript(name, files, lineCount));
+    return path;
+  }
+
+  /** The next commit of a generated repository: one file more. */
+  push(name: string, file: string, content: string): void {
+    const path = join(this.folder, "repositories", `${name}.git`);
+    const data = Buffer.byteLength(content);
+    const script = `commit refs/heads/main\ncommitter t <t@t> 1700000001 +0000\ndata 4\npush\nfrom refs/heads/main^0\nM 100644 inline ${file}\ndata ${data}\n${content}\n`;
+    execFileSync("git", ["--git-dir", path, "fast-import", "--quiet"], {
+      input: script,
+      stdio: ["pipe", "ignore", "pipe"],
+    });
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export interface RepositoryLine {
+  readonly id: number;
+  readonly name: string;
+  readonly state: "active" | "resting";
+  readonly pinned: boolean;
+  readonly reason: string;
+  readonly demanded: boolean;
+  readonly replicas: readonly {
+    readonly node?: string;
+    readonly index?: {
+      readonly how: string;
+      readonly heads: readonly { readonly commit: string }[];
+      readonly problem?: { readonly code: string };
+    };
+  }[];
+}
+
+function importScript(name: string, files: number, lineCount: number): string {
+  let script = "";
+  const filler = Array.from(
+    { length: lineCount },
+    (_, i) => `line ${i} of ${name} with some words to fill it`,
+  ).join("\n");
+  for (let i = 0; i < files; i++) {
+    const own = i === 0 ? `own_needle_${name}\n` : "";
+    const content = `${own}common_needle ${i}\n${filler}\n`;
+    script += `blob\nmark :${i + 1}\ndata ${Buffer.byteLength(content)}\n${content}\n`;
+  }
+  script += "commit refs/heads/main\nmark :1000000\ncommitter t <t@t> 1700000000 +0000\ndata 5\nfirst\n";
+  for (let i = 0; i < files; i++) script += `M 100644 :${i + 1} src/file${i}.txt\n`;
+  return `${script}\n`;
+}

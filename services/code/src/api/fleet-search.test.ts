@@ -1,0 +1,154 @@
+import { RouterError, type FleetAccess, type RouterRequest } from "@keelson/runtime";
+import { describe, expect, test } from "vitest";
+import type { Repository } from "../repository.ts";
+import type { ShardAnswer } from "../search/search-request.ts";
+import { searchFleet } from "./fleet-search.ts";
+import { gather, type FleetAnswer } from "./gather.ts";
+import { understand } from "./understand.ts";
+
+function row(id: number, change: Partial<Repository> = {}): Repository {
+  return {
+    v: 1,
+    id,
+    name: `r${id}`,
+    url: `/r${id}`,
+    branches: [],
+    archived: false,
+    fork: false,
+    public: true,
+    metadata: {},
+    rank: 0,
+    pinned: false,
+    state: "active",
+    reason: "",
+    wantedAt: 0,
+    addedAt: 0,
+    ...change,
+  };
+}
+
+function answer(id: number, score = 1, rank = 0): ShardAnswer {
+  return {
+    repository: {
+      id,
+      name: `r${id}`,
+      url: "",
+      rank,
+      heads: [{ branch: "main", commit: `c${id}` }],
+      indexedAt: 0,
+    },
+    files: [
+      {
+        document: 0,
+        path: `f${id}`,
+        oid: "",
+        language: "",
+        branches: [],
+        score,
+        matchCount: 2,
+        pathRanges: [],
+        lines: [],
+      },
+    ],
+    counts: { files: 1, lines: 2, matches: 2, documents: 5, documentsScanned: 3, bytesScanned: 10 },
+  };
+}
+
+/** A fleet whose shards answer as told; a string is the code of a failure. */
+class Fleet implements Pick<FleetAccess, "call" | "shards"> {
+  readonly asked: { shard: string; method: string; body: unknown }[] = [];
+  readonly #rows: readonly Repository[] | string;
+  readonly #answers: Readonly<Record<string, ShardAnswer | string>>;
+  revision = 1;
+
+  constructor(
+    rows: readonly Repository[] | string,
+    answers: Readonly<Record<string, ShardAnswer | string>> = {},
+  ) {
+    this.#rows = rows;
+    this.#answers = answers;
+  }
+
+  async call(request: RouterRequest): Promise<never> {
+    const { shard, method, body } = request;
+    this.asked.push({ shard, method, body });
+    await Promise.resolve();
+    const found = shard === "catalogue" ? this.#rows : (this.#answers[shard] ?? answer(Number(shard)));
+    if (typeof found === "string")
+      throw new RouterError(request, { code: found, text: "because", reached: false, unknown: false }, 1);
+    const given = shard === "catalogue" ? { revision: this.revision, repositories: found } : found;
+    return { body: given, node: "a", replica: 0, tries: 1, epoch: { era: 1, revision: 1 } } as never;
+  }
+
+  shards(): ReturnType<FleetAccess["shards"]> {
+    const parameters = { revision: this.revision, shards: 3, replicas: 1, placement: {} };
+    return { ids: ["catalogue", "1", "2"], parameters, has: () => true, byHash: () => "" };
+  }
+
+  search(query: string, limits: Parameters<typeof gather>[1] = {}): Promise<FleetAnswer> {
+    const search = { query: understand(query), options: {}, timeoutMs: 1_000, patienceMs: 10 };
+    return gather(searchFleet(this as unknown as FleetAccess, search), limits);
+  }
+}
+
+describe("a search of the fleet", () => {
+  test("gathers every answer, however many come at once", async () => {
+    const rows = Array.from({ length: 300 }, (_, i) => row(i + 1));
+    const found = await new Fleet(rows).search("x");
+    expect([found.files.length, found.counts.files, found.counts.matches, found.counts.asked]).toEqual([
+      300, 300, 600, 300,
+    ]);
+    expect(found.files.map(({ repository }) => repository.id)).toEqual(rows.map(({ id }) => id));
+  });
+
+  test("asks only repositories that the query is about", async () => {
+    const fleet = new Fleet([row(1), row(2, { archived: true }), row(3)]);
+    const found = await fleet.search("x -archived:yes -repo:r3");
+    expect(fleet.asked.map(({ shard }) => shard)).toEqual(["catalogue", "1"]);
+    expect(found.counts).toMatchObject({ asked: 1, leftOut: 2 });
+  });
+
+  test("asks for the list again only when the view says that it changed", async () => {
+    const fleet = new Fleet([row(1)]);
+    await fleet.search("x");
+    await fleet.search("x");
+    fleet.revision = 2;
+    await fleet.search("x");
+    expect(fleet.asked.filter(({ shard }) => shard === "catalogue")).toHaveLength(2);
+  });
+
+  test("puts the best first, then the higher ranked repository, and cuts only what is shown", async () => {
+    const answers = { 1: answer(1, 5), 2: answer(2, 9), 3: answer(3, 5, 7) };
+    const found = await new Fleet([row(1), row(2), row(3)], answers).search("x", { filesMax: 2 });
+    expect(found.files.map(({ repository }) => repository.id)).toEqual([2, 3]);
+    expect(found.counts.files).toBe(3);
+  });
+
+  test("lists what did not answer, with the reason, and what was cut short", async () => {
+    const answers = { 1: "WARMING", 2: { ...answer(2), partial: "time-cap" as const, stale: "no route" } };
+    const found = await new Fleet([row(1), row(2)], answers).search("x");
+    expect(found.missing).toEqual([{ repository: "r1", code: "WARMING", why: "code/1: because" }]);
+    expect(found.limits.map(({ why }) => why)).toEqual([
+      "time ran out: allow more time, or ask for less",
+      "its commit may be old: no route",
+    ]);
+    expect(found.counts.files).toBe(1);
+  });
+
+  test("says that what rests is not searched, and wakes it when it is named", async () => {
+    const rows = [row(1), row(2, { state: "resting", reason: "made room for r1" })];
+    const unnamed = new Fleet(rows);
+    const found = await unnamed.search("x");
+    expect(found.missing).toMatchObject([{ repository: "r2", code: "RESTING" }]);
+    expect(unnamed.asked.map(({ method }) => method)).toEqual(["list", "search"]);
+    const named = new Fleet(rows);
+    await named.search("repo:r2 x");
+    expect(named.asked.map(({ method, body }) => [method, body])).toContainEqual(["wanted", { ids: [2] }]);
+  });
+
+  test("asks every shard of the view when nobody has the list, and says so", async () => {
+    const found = await new Fleet("NO_HOLDER").search("x");
+    expect(found.files.map(({ repository }) => repository.id)).toEqual([1, 2]);
+    expect(found.missing).toMatchObject([{ code: "LIST_OLD" }]);
+  });
+});

@@ -1,0 +1,149 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { serveMcp } from "./mcp.ts";
+
+interface Asked {
+  readonly route: string;
+  readonly input: unknown;
+}
+
+/** Sends calls to a server whose API answers as told, and gives back what it wrote. */
+async function talk(
+  calls: readonly unknown[],
+  answer: (asked: Asked) => unknown = () => ({}),
+): Promise<{ answers: Record<string, unknown>[]; asked: Asked[] }> {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const asked: Asked[] = [];
+  const served = serveMcp({
+    input,
+    output,
+    signal: new AbortController().signal,
+    api: (route, given) => {
+      asked.push({ route, input: given });
+      return Promise.resolve().then(() => answer({ route, input: given }));
+    },
+  });
+  for (const call of calls) input.write(`${typeof call === "string" ? call : JSON.stringify(call)}\n`);
+  input.end();
+  await served;
+  const text = String(output.read() ?? "");
+  return {
+    asked,
+    answers: text
+      .trim()
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
+}
+
+const call = (name: string, args: unknown, id = 1): unknown => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+
+const textOf = (answer: Record<string, unknown> | undefined): string =>
+  (answer as { result: { content: { text: string }[] } }).result.content[0]!.text;
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+test("introduces itself and its tools", async () => {
+  const { answers } = await talk([
+    { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-03-26" } },
+    { jsonrpc: "2.0", method: "notifications/initialized" },
+    { jsonrpc: "2.0", id: 1, method: "tools/list" },
+    { jsonrpc: "2.0", id: 2, method: "nonsense" },
+    "not json",
+  ]);
+  expect(answers).toHaveLength(4);
+  expect(answers[0]).toMatchObject({ jsonrpc: "2.0", id: 0, result: { protocolVersion: "2025-03-26" } });
+  const { tools } = (answers[1] as { result: { tools: { name: string }[] } }).result;
+  expect(tools.map(({ name }) => name)).toEqual(["search_code", "read_file", "list_repositories"]);
+  expect(answers[2]).toMatchObject({ id: 2, error: { code: -32_601 } });
+  expect(answers[3]).toMatchObject({ id: null, error: { code: -32_700 } });
+});
+
+test("searches text as text, tells exact counts and the commit, and says what is missing", async () => {
+  const Result = {
+    MatchCount: 7,
+    FileCount: 3,
+    Files: [
+      {
+        Repository: "r",
+        FileName: "a.go",
+        Version: "0123456789abcdef",
+        LineMatches: [
+          { LineNumber: 5, Line: base64('x.y("z")'), Before: base64("four\n"), After: null, FileName: false },
+        ],
+      },
+    ],
+    Missing: [{ Repository: "s", Why: "nobody holds it" }],
+    Limits: [],
+  };
+  const args = {
+    pattern: 'x.y("z")',
+    repo: "a.b",
+    file: "c d",
+    lang: "go",
+    case_sensitive: true,
+    max_results: 9_999,
+  };
+  const { answers, asked } = await talk([call("search_code", args)], () => ({ Result }));
+  expect(asked[0]).toMatchObject({
+    route: "search",
+    input: {
+      body: {
+        Q: String.raw`"x\\.y\\(\"z\"\\)" repo:"a\\.b" file:"c d" lang:"go" case:yes`,
+        Opts: { MaxDocDisplayCount: 200, MaxMatchDisplayCount: 200 },
+      },
+    },
+  });
+  expect(textOf(answers[0])).toBe(
+    '7 matches in 3 files\n\nr a.go (commit 0123456789ab)\n4- four\n5: x.y("z")\n\nPARTIAL: s did not answer: nobody holds it',
+  );
+});
+
+test("reads some lines of a file, at its commit", async () => {
+  const { answers } = await talk(
+    [call("read_file", { repo: "r", path: "p", start_line: 2, end_line: 3 })],
+    () => ({
+      Version: "0123456789abcdef",
+      Content: base64("one\ntwo\nthree\nfour"),
+    }),
+  );
+  expect(textOf(answers[0])).toBe("r p (commit 0123456789ab), lines 2 to 3 of 4\n2: two\n3: three");
+});
+
+test("an answer is never longer than an agent can use", async () => {
+  const { answers } = await talk([call("read_file", { repo: "r", path: "p" })], () => ({
+    Version: "",
+    Content: base64("x".repeat(100_000)),
+  }));
+  expect(textOf(answers[0]).length).toBeLessThan(25_000);
+  expect(textOf(answers[0])).toMatch(/cut at 24000 characters/);
+});
+
+test("what fails is told as the tool's failure, and the next call is answered", async () => {
+  const { answers } = await talk(
+    [call("search_code", {}), call("nothing", {}, 2), call("list_repositories", {}, 3)],
+    () => ({
+      List: {
+        Repos: [
+          {
+            Repository: { Name: "r", Branches: [{ Name: "main", Version: "0123456789abcdef" }] },
+            Problem: "",
+          },
+        ],
+      },
+    }),
+  );
+  expect(answers.map((answer) => (answer as { result: { isError?: boolean } }).result.isError)).toEqual([
+    true,
+    true,
+    undefined,
+  ]);
+  expect(textOf(answers[2])).toBe("1 repositories\nr main@0123456789ab");
+});

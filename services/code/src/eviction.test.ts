@@ -1,0 +1,131 @@
+/** Fleets whose memory is smaller than their repositories: what makes room, what stays, and that it comes to rest. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import type { RepositoryStatus } from "./catalogue-shard.ts";
+import { CodeFleet } from "./fixtures/code-fleet.ts";
+import { parseQuery } from "./query/index.ts";
+import type { ShardAnswer } from "./search/search-request.ts";
+
+let code: CodeFleet;
+let hook: Server | undefined;
+afterEach(async () => {
+  await code.stop();
+  hook?.close();
+  hook = undefined;
+});
+
+/** Each repository takes about this much; the reserve is 8 %. */
+const SIZE = 300_000;
+const auction = { emptiesMax: 1, emptyPauseMs: 50 };
+
+function repository(name: string): { url: string; name: string } {
+  return { name, url: code.scratch.repository(name, { "x.txt": `needle ${name} ${"x".repeat(SIZE)}` }) };
+}
+
+async function add(...repositories: { url: string; name: string; pinned?: boolean }[]): Promise<void> {
+  await code.call("catalogue", "add", { repositories });
+}
+
+async function status(): Promise<Record<string, RepositoryStatus>> {
+  const { body } = await code.call("catalogue", "status", null);
+  return Object.fromEntries(
+    (body as { repositories: RepositoryStatus[] }).repositories.map((row) => [row.name, row]),
+  );
+}
+
+async function search(id: number): Promise<number> {
+  const body = { query: parseQuery("needle"), options: { timeCapMs: 1_000 } };
+  return ((await code.call(String(id), "search", body)).body as ShardAnswer).counts.files;
+}
+
+const isHeld = (id: number): boolean => code.fleet.holders(`code/${id}/0`).length === 1;
+
+async function eventually(
+  what: string,
+  check: () => boolean | Promise<boolean>,
+  withinMs = 30_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+test("the repository that was not asked for longest rests and is released; pinned ones stay; one that is named comes back", async () => {
+  code = new CodeFleet({ guess: SIZE, evictIdleMs: 300, evictResidenceMs: 300, auction });
+  // Room for three.
+  await code.add("a", 3.4 * SIZE);
+  await add({ ...repository("pinned"), pinned: true }, repository("cold"), repository("warm"));
+  await eventually("three are held", () => [1, 2, 3].every(isHeld));
+  await search(2);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await search(3);
+  await add(repository("new"));
+  await eventually("the new one is held", () => isHeld(4));
+  const after = await status();
+  expect([after["cold"]?.state, after["cold"]?.reason]).toEqual(["resting", "made room for new"]);
+  expect([after["pinned"]?.state, after["warm"]?.state]).toEqual(["active", "active"]);
+  expect(code.engines.get("a")!.memory.usedBytes).toBeLessThanOrEqual(3.4 * SIZE);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await code.call("catalogue", "wanted", { ids: [2] });
+  await eventually("the cold one is back", () => isHeld(2));
+  expect(await search(2)).toBe(1);
+  expect((await status())["pinned"]?.state).toBe("active");
+});
+
+test("a fleet that is too small for all comes to rest: nothing is passed round", async () => {
+  code = new CodeFleet({ guess: SIZE, evictIdleMs: 60_000, evictResidenceMs: 60_000, auction });
+  await Promise.all([code.add("a", 2.4 * SIZE), code.add("b", 2.4 * SIZE)]);
+  await add(...["p", "q", "r", "s", "t", "u"].map(repository));
+  await eventually("four are held", () => [1, 2, 3, 4, 5, 6].filter(isHeld).length === 4);
+  const held = [1, 2, 3, 4, 5, 6].filter(isHeld);
+  const builds = (): number => [...code.engines.values()].reduce((sum, engine) => sum + engine.builds, 0);
+  const before = builds();
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  expect([[1, 2, 3, 4, 5, 6].filter(isHeld), builds()]).toEqual([held, before]);
+  await eventually(
+    "the others are demanded",
+    async () => Object.values(await status()).filter(({ demanded }) => demanded).length === 2,
+  );
+});
+
+test("what rests is woken when there is room again", async () => {
+  code = new CodeFleet({ guess: SIZE, evictIdleMs: 0, evictResidenceMs: 0, auction });
+  await code.add("a", 1.3 * SIZE);
+  await add(repository("one"));
+  await eventually("it is held", () => isHeld(1));
+  await add({ ...repository("two"), pinned: true });
+  await eventually("the pinned one has taken its place", () => isHeld(2) && !isHeld(1));
+  await code.add("b", 2 * SIZE);
+  await eventually("both are held", () => isHeld(1) && isHeld(2));
+});
+
+test("a repository that is larger than any node says so, and asks for more nodes through the webhook", async () => {
+  const told: { wish: string; reasons: string[] }[] = [];
+  hook = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      told.push(JSON.parse(text) as (typeof told)[number]);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => hook!.listen(0, "127.0.0.1", resolve));
+  const webhook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/scale`;
+  code = new CodeFleet({ guess: 1_000, auction, scale: { webhook } });
+  await code.add("a", 1.2 * SIZE);
+  await add(repository("small"), {
+    name: "huge",
+    url: code.scratch.repository("huge", { x: "y".repeat(1_900_000) }),
+  });
+  await eventually("it is demanded", async () => (await status())["huge"]?.demanded === true);
+  await eventually("the webhook was called", () => told.some(({ wish }) => wish === "up"));
+  expect(told.find(({ wish }) => wish === "up")?.reasons.join()).toMatch(
+    /1 repositories fit on no node; they need \d+ bytes/,
+  );
+  expect(await search(1)).toBe(1);
+  const scale = (await code.metrics.get("a")!.registry.metrics()).match(/code_scale_wish (\S+)/)?.[1];
+  expect(scale).toBe("1");
+});
