@@ -169,17 +169,19 @@ export class BalanceController implements Controller {
   }
 
   #measure(input: ControllerInput): void {
-    const { names, holders, view } = this.#reading;
+    const { names, view } = this.#reading;
     const nodes = view!.value.members.map(({ node }) => node);
     this.#loads.advance(input.now);
+    let held: ReadonlyMap<string, readonly string[]> | undefined;
     for (const node of nodes) {
       const entry = input.get(input.keys.load(this.#service, node));
       if (!entry || this.#loads.knows(node, entry.revision)) continue;
       const report = readLoadReport(entry.value);
-      const held = names.filter((_, index) => holders[index] === node);
-      if (report) this.#loads.take(node, entry.revision, report, held, input.now);
+      if (!report) continue;
+      held ??= this.#reading.heldBy();
+      this.#loads.take(node, entry.revision, report, held.get(node) ?? [], input.now);
     }
-    this.#loads.keepOnly(new Set(names), new Set(nodes));
+    this.#loads.keepOnly(names, nodes);
   }
 
   #storedPlan(): Plan {

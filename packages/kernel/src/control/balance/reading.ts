@@ -55,6 +55,18 @@ export class BalanceReading {
     for (const { chunk } of this.#chunks.values()) if (chunk) yield chunk;
   }
 
+  /** What each node has, by name as in reports. */
+  heldBy(): ReadonlyMap<string, readonly string[]> {
+    const held = new Map<string, string[]>();
+    for (const [index, node] of this.holders.entries()) {
+      if (node === undefined) continue;
+      const names = held.get(node);
+      if (names) names.push(this.names[index]!);
+      else held.set(node, [this.names[index]!]);
+    }
+    return held;
+  }
+
   /** To guard a chunk's next value on. */
   chunkRevision(chunk: number): number {
     return this.#chunks.get(chunk)?.entry.revision ?? 0;

@@ -58,17 +58,18 @@ export class LoadBook {
   }
 
   /** Forgets replicas and nodes that are no more, once there are enough of them to matter. */
-  keepOnly(names: ReadonlySet<string>, nodes: ReadonlySet<string>): void {
-    if (this.#loads.size > names.size) {
+  keepOnly(names: readonly string[], nodes: readonly string[]): void {
+    if (this.#loads.size > names.length) {
+      const listed = new Set(names);
       for (const name of this.#loads.keys()) {
-        if (names.has(name)) continue;
+        if (listed.has(name)) continue;
         this.#loads.delete(name);
         this.#moving.delete(name);
       }
     }
-    if (this.#budgets.size <= 2 * nodes.size && this.#read.size <= 2 * nodes.size) return;
+    if (this.#budgets.size <= 2 * nodes.length && this.#read.size <= 2 * nodes.length) return;
     for (const node of [...this.#budgets.keys(), ...this.#read.keys()]) {
-      if (nodes.has(node)) continue;
+      if (nodes.includes(node)) continue;
       this.#budgets.delete(node);
       this.#read.delete(node);
     }
