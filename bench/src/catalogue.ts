@@ -1,9 +1,11 @@
 import type { Bench } from "./bench.ts";
+import code from "./code.ts";
 import failover from "./failover.ts";
 import faults from "./faults.ts";
 import gateway from "./gateway.ts";
 import idle from "./idle.ts";
 import jobs from "./jobs.ts";
+import jobsOpen from "./jobs-open.ts";
 import journal from "./journal.ts";
 import placement from "./placement.ts";
 import rolling from "./rolling.ts";
@@ -20,4 +22,6 @@ export const benches: readonly Bench[] = [
   idle,
   journal,
   jobs,
+  jobsOpen,
+  code,
 ];

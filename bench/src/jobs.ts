@@ -6,7 +6,9 @@ import { parseArgs } from "node:util";
 import { ensureServers } from "@keelson/testkit/servers";
 import type { Bench, BenchContext } from "./bench.ts";
 import { keelson, peers, type Contender } from "./jobs/contenders.ts";
+import { measureGrants } from "./jobs/grants.ts";
 import { measureLifecycle, type JobsLoad, type Lifecycle } from "./jobs/measure.ts";
+import { measureNoisy } from "./jobs/noisy.ts";
 import { countSyncs } from "./jobs/syncs.ts";
 import { wholeNumber } from "./options.ts";
 
@@ -34,6 +36,7 @@ const jobs: Bench = {
       workers: wholeNumber("workers", values.workers, 1, 64),
       concurrency: wholeNumber("concurrency", values.concurrency, 1, 10_000),
       payloadBytes: wholeNumber("bytes", values.bytes),
+      warmJobs: 2_000,
       batch: 100,
       inflight: 4,
       pacedJobs: 300,
@@ -41,13 +44,17 @@ const jobs: Bench = {
     };
     if (!values["no-peers"]) await ensureServers(["redis", "postgres"], context.progress);
     const ours = await measure(context, keelson, load);
-    const fsyncs = await countSyncs({ ...load, jobs: SYNC_JOBS });
+    const fsyncs = await countSyncs({ ...load, jobs: SYNC_JOBS, warmJobs: 100 });
     context.progress(`fdatasyncs for ${SYNC_JOBS} jobs, counted by strace: ${fsyncs}`);
+    const grants = await measureGrants({ waiters: 100_000, keys: 10_000, limitsPerJob: 3, tenants: 10 });
+    context.progress(`places of limits: ${JSON.stringify(grants)}`);
+    const noisy = await measureNoisy({ backlog: 1_000_000, places: 40, jobMs: 40, seconds: 6 });
+    context.progress(`a noisy neighbour: ${JSON.stringify(noisy)}`);
     const measured: Record<string, Lifecycle> = {};
     for (const peer of values["no-peers"] ? [] : peers)
       measured[peer.peer ?? ""] = await measure(context, peer, load);
     return {
-      figures: { jobs: load.jobs, ...ours, fsyncs, fsyncJobs: SYNC_JOBS },
+      figures: { jobs: load.jobs, ...ours, fsyncs, fsyncJobs: SYNC_JOBS, ...grants, ...noisy },
       peers: Object.fromEntries(Object.entries(measured).map(([name, figures]) => [name, { ...figures }])),
     };
   },

@@ -7,6 +7,8 @@ import type { WorkerProcessOptions, WorkerSaid } from "./worker-process.ts";
 
 export interface JobsLoad {
   readonly jobs: number;
+  /** Of each producer, before anything counts. */
+  readonly warmJobs: number;
   readonly producers: number;
   readonly workers: number;
   readonly batch: number;
@@ -53,19 +55,25 @@ export async function measureLifecycle(running: RunningSystem, load: JobsLoad): 
     }
     await Promise.all(producing.map((child) => child.says("ready")));
     await Promise.all(working.map((child) => child.says("ready")));
+    // Everybody's compiler gets its chance before anything is measured.
+    for (const child of producing) child.send("warm");
+    await Promise.all(producing.map((child) => child.says("warm")));
+    const warm = producers * load.warmJobs;
+    const before = await allDone(working, warm);
     const serverBefore = cpuMsOf(running.pids());
     for (const child of producing) child.send("add");
     const added = await Promise.all(producing.map((child) => child.says("added")));
     const total = Math.ceil(jobs / producers) * producers;
-    const counts = await allDone(working, total);
+    const counts = await allDone(working, warm + total);
     const serverCpuMs = cpuMsOf(running.pids()) - serverBefore;
     const began = Math.min(...added.map(({ beganAtMs }) => beganAtMs));
     const ended = Math.max(...counts.map(({ lastAtMs }) => lastAtMs));
-    const clientCpuMs = sum(added.map(({ cpuMs }) => cpuMs)) + sum(counts.map(({ cpuMs }) => cpuMs));
+    const workersCpuMs = sum(counts.map(({ cpuMs }) => cpuMs)) - sum(before.map(({ cpuMs }) => cpuMs));
+    const clientCpuMs = sum(added.map(({ cpuMs }) => cpuMs)) + workersCpuMs;
     await waits(working);
     producing[0]!.send("pace");
     await producing[0]!.says("paced");
-    await allDone(working, total + load.pacedJobs);
+    await allDone(working, warm + total + load.pacedJobs);
     const started = (await waits(working)).sort((a, b) => a - b);
     return {
       lifecyclePerSec: Math.round((total * 1_000) / (ended - began)),

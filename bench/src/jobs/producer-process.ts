@@ -6,6 +6,7 @@ export interface ProducerOptions {
   readonly system: SystemName;
   readonly connect: string;
   readonly jobs: number;
+  readonly warmJobs: number;
   readonly batch: number;
   readonly inflight: number;
   readonly payloadBytes: number;
@@ -16,6 +17,7 @@ export interface ProducerOptions {
 
 export type ProducerSaid =
   | { readonly kind: "ready" }
+  | { readonly kind: "warm" }
   | { readonly kind: "added"; readonly beganAtMs: number; readonly cpuMs: number }
   | { readonly kind: "paced" };
 
@@ -26,6 +28,7 @@ const producer = await (await loadSystem(options.system)).producer(options.conne
 const payload = (): BenchPayload => ({ addedAtMs: wallMs(), padding });
 
 process.on("message", (message) => {
+  if (message === "warm") void addAll(options.warmJobs).then(() => say({ kind: "warm" }));
   if (message === "add") void add();
   if (message === "pace") void pace();
   if (message === "end") void producer.close().finally(() => process.exit(0));
@@ -35,17 +38,21 @@ say({ kind: "ready" });
 async function add(): Promise<void> {
   const beganAtMs = wallMs();
   const cpu = process.cpuUsage();
-  let left = jobs;
+  await addAll(jobs);
+  const { user, system } = process.cpuUsage(cpu);
+  say({ kind: "added", beganAtMs, cpuMs: (user + system) / 1_000 });
+}
+
+async function addAll(count: number): Promise<void> {
+  let left = count;
   const run = async (): Promise<void> => {
     while (left > 0) {
-      const count = Math.min(batch, left);
-      left -= count;
-      await producer.add(Array.from({ length: count }, payload));
+      const size = Math.min(batch, left);
+      left -= size;
+      await producer.add(Array.from({ length: size }, payload));
     }
   };
   await Promise.all(Array.from({ length: inflight }, run));
-  const { user, system } = process.cpuUsage(cpu);
-  say({ kind: "added", beganAtMs, cpuMs: (user + system) / 1_000 });
 }
 
 async function pace(): Promise<void> {
