@@ -1,3 +1,4 @@
+import { TestFleet } from "@keelson/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { CodeFleet } from "./fixtures/code-fleet.ts";
 import { PlainIndex } from "./fixtures/plain-engine.ts";
@@ -6,7 +7,8 @@ import type { RepositoryStatus } from "./catalogue-shard.ts";
 import type { Repository } from "./repository.ts";
 import type { ShardAnswer } from "./search/search-request.ts";
 
-let code: CodeFleet;
+let code: CodeFleet<TestFleet>;
+const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
 afterEach(() => code.stop());
 
 async function add(
@@ -42,12 +44,12 @@ async function eventually(
 
 describe("a fleet of code nodes", () => {
   test("takes a repository in, holds it by auction, and searches it at a commit", async () => {
-    code = new CodeFleet();
+    code = new CodeFleet(fleet());
     await Promise.all([code.add("a"), code.add("b")]);
     const path = code.scratch.repository("one", { "main.go": "package main\nfunc main() {}\n" });
     const [row] = await add({ url: path });
     const answer = await search(row!.id, "func.main");
-    expect(answer.repository).toMatchObject({ id: 1, name: expect.stringMatching(/\/one$/) });
+    expect(answer.repository).toMatchObject({ id: 1, name: expect.stringMatching(/\/one$/) as string });
     expect(answer.repository.heads).toEqual([
       { branch: "main", commit: code.scratch.git(path, "rev-parse", "HEAD").trim() },
     ]);
@@ -62,7 +64,7 @@ describe("a fleet of code nodes", () => {
   });
 
   test("serves a new commit whole, reading only what changed, when it is poked", async () => {
-    code = new CodeFleet();
+    code = new CodeFleet(fleet());
     await code.add("a");
     const path = code.scratch.repository("one", {
       "a.txt": "needle one",
@@ -82,7 +84,7 @@ describe("a fleet of code nodes", () => {
   });
 
   test("a drained node sends its indexes on: nothing is built again", async () => {
-    code = new CodeFleet();
+    code = new CodeFleet(fleet());
     await Promise.all([code.add("a"), code.add("b")]);
     for (const name of ["one", "two", "three"]) code.scratch.repository(name, { "x.txt": `needle ${name}` });
     await add(...["one", "two", "three"].map((name) => ({ url: `${code.scratch.folder}/${name}`, name })));
@@ -96,7 +98,7 @@ describe("a fleet of code nodes", () => {
   });
 
   test("with two replicas the second gets its index from the first, and answers when the first is gone", async () => {
-    code = new CodeFleet({ replicas: 2 });
+    code = new CodeFleet(fleet(), { replicas: 2 });
     await Promise.all([code.add("a"), code.add("b"), code.add("c")]);
     const url = code.scratch.repository("one", { "x.txt": "needle" });
     await add({ url });
@@ -107,7 +109,7 @@ describe("a fleet of code nodes", () => {
   });
 
   test("what cannot be fetched is held, says why, and comes once it can be", async () => {
-    code = new CodeFleet({ pollMs: 100 });
+    code = new CodeFleet(fleet(), { pollMs: 100 });
     await code.add("a");
     await add(
       { url: `${code.scratch.folder}/later`, name: "later" },
@@ -129,7 +131,7 @@ describe("a fleet of code nodes", () => {
   });
 
   test("refuses addresses that are none, and names that are taken, and goes on", async () => {
-    code = new CodeFleet();
+    code = new CodeFleet(fleet());
     await code.add("a");
     await expect(add({ url: "https://me:secret@host/x" })).rejects.toMatchObject({ code: "BAD_URL" });
     await expect(add({ url: "ext::sh -c x" })).rejects.toMatchObject({ code: "BAD_URL" });
@@ -142,7 +144,7 @@ describe("a fleet of code nodes", () => {
   });
 
   test("an index that no longer holds what was built is found, and built again", async () => {
-    code = new CodeFleet({ verifyMs: 1, pollMs: 100 });
+    code = new CodeFleet(fleet(), { verifyMs: 1, pollMs: 100 });
     await code.add("a");
     const engine = code.engines.get("a")!;
     const built: PlainIndex[] = [];
@@ -162,5 +164,6 @@ describe("a fleet of code nodes", () => {
         () => false,
       ),
     );
+    expect(built[1]!.damaged).toBe(false);
   });
 });

@@ -156,7 +156,8 @@ export class CodeNode {
     });
   }
 
-  async #prepare({ shard, replica, signal, progress }: PrepareContext): Promise<Prepared> {
+  async #prepare(context: PrepareContext): Promise<Prepared> {
+    const { shard, replica } = context;
     if (shard === CATALOGUE_SHARD)
       return new CatalogueShard(
         {
@@ -170,8 +171,8 @@ export class CodeNode {
     const row = this.#list.get(Number(shard));
     if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `the catalogue has no repository ${shard}`);
     const held = await HeldRepository.prepare(this.#ports, row, replica, {
-      signal: abortSignal(signal),
-      progress,
+      signal: abortSignal(context.signal),
+      progress: (fraction) => context.progress(fraction),
     });
     const key = `${shard}/${replica}`;
     this.#held.set(key, held);

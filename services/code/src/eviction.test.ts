@@ -1,13 +1,16 @@
 /** Fleets whose memory is smaller than their repositories: what makes room, what stays, and that it comes to rest. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { TestFleet } from "@keelson/testkit";
 import { afterEach, expect, test } from "vitest";
+import { expectedBytes } from "./budget.ts";
 import type { RepositoryStatus } from "./catalogue-shard.ts";
 import { CodeFleet } from "./fixtures/code-fleet.ts";
 import { parseQuery } from "./query/index.ts";
 import type { ShardAnswer } from "./search/search-request.ts";
 
-let code: CodeFleet;
+let code: CodeFleet<TestFleet>;
+const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
 let hook: Server | undefined;
 afterEach(async () => {
   await code.stop();
@@ -15,12 +18,13 @@ afterEach(async () => {
   hook = undefined;
 });
 
+const CONTENT = 300_000;
 /** Each repository takes about this much; the reserve is 8 %. */
-const SIZE = 300_000;
+const SIZE = expectedBytes(CONTENT + 20, 1);
 const auction = { emptiesMax: 1, emptyPauseMs: 50 };
 
 function repository(name: string): { url: string; name: string } {
-  return { name, url: code.scratch.repository(name, { "x.txt": `needle ${name} ${"x".repeat(SIZE)}` }) };
+  return { name, url: code.scratch.repository(name, { "x.txt": `needle ${name} ${"x".repeat(CONTENT)}` }) };
 }
 
 async function add(...repositories: { url: string; name: string; pinned?: boolean }[]): Promise<void> {
@@ -54,7 +58,7 @@ async function eventually(
 }
 
 test("the repository that was not asked for longest rests and is released; pinned ones stay; one that is named comes back", async () => {
-  code = new CodeFleet({ guess: SIZE, evictIdleMs: 300, evictResidenceMs: 300, auction });
+  code = new CodeFleet(fleet(), { guess: SIZE, evictIdleMs: 300, evictResidenceMs: 300, auction });
   // Room for three.
   await code.add("a", 3.4 * SIZE);
   await add({ ...repository("pinned"), pinned: true }, repository("cold"), repository("warm"));
@@ -76,7 +80,7 @@ test("the repository that was not asked for longest rests and is released; pinne
 });
 
 test("a fleet that is too small for all comes to rest: nothing is passed round", async () => {
-  code = new CodeFleet({ guess: SIZE, evictIdleMs: 60_000, evictResidenceMs: 60_000, auction });
+  code = new CodeFleet(fleet(), { guess: SIZE, evictIdleMs: 60_000, evictResidenceMs: 60_000, auction });
   await Promise.all([code.add("a", 2.4 * SIZE), code.add("b", 2.4 * SIZE)]);
   await add(...["p", "q", "r", "s", "t", "u"].map(repository));
   await eventually("four are held", () => [1, 2, 3, 4, 5, 6].filter(isHeld).length === 4);
@@ -92,7 +96,7 @@ test("a fleet that is too small for all comes to rest: nothing is passed round",
 });
 
 test("what rests is woken when there is room again", async () => {
-  code = new CodeFleet({ guess: SIZE, evictIdleMs: 0, evictResidenceMs: 0, auction });
+  code = new CodeFleet(fleet(), { guess: SIZE, evictIdleMs: 0, evictResidenceMs: 0, auction });
   await code.add("a", 1.3 * SIZE);
   await add(repository("one"));
   await eventually("it is held", () => isHeld(1));
@@ -114,7 +118,7 @@ test("a repository that is larger than any node says so, and asks for more nodes
   });
   await new Promise<void>((resolve) => hook!.listen(0, "127.0.0.1", resolve));
   const webhook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/scale`;
-  code = new CodeFleet({ guess: 1_000, auction, scale: { webhook } });
+  code = new CodeFleet(fleet(), { guess: 1_000, auction, scale: { webhook } });
   await code.add("a", 1.2 * SIZE);
   await add(repository("small"), {
     name: "huge",

@@ -54,7 +54,8 @@ export class SnapshotFolder {
     const note = join(this.#folder, `${repository.id}.json`);
     if (!existsSync(note)) return undefined;
     const { v, url, heads, pieces } = JSON.parse(await readFile(note, "utf8")) as SnapshotNote;
-    if (Number(v) !== 1 || url !== repository.url) return undefined;
+    const readable: boolean = v === 1;
+    if (!readable || url !== repository.url) return undefined;
     return { heads, pieces: () => cut(join(this.#folder, `${repository.id}.index`), pieces) };
   }
 

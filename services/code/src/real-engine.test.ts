@@ -1,0 +1,151 @@
+/** Code nodes with the engine that is shipped: what the fleet promises, on real shared memory and threads. */
+import { SystemClock, Tracer, type FinishedSpan } from "@keelson/runtime";
+import { TestFleet } from "@keelson/testkit";
+import { afterEach, expect, test } from "vitest";
+import type { RepositoryStatus } from "./catalogue-shard.ts";
+import { openEngine, type CodeEngine, type CodeIndex } from "./engine/index.ts";
+import { MemoryIndex } from "./engine/local/memory-index.ts";
+import { CodeFleet } from "./fixtures/code-fleet.ts";
+import { parseQuery } from "./query/index.ts";
+import type { ShardAnswer } from "./search/search-request.ts";
+
+const clock = new SystemClock();
+const BUDGET = 32 << 20;
+let code: CodeFleet<TestFleet>;
+const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
+const built: CodeIndex[] = [];
+let loads = 0;
+afterEach(async () => {
+  await code.stop();
+  built.length = 0;
+  loads = 0;
+});
+
+/** The real engine, watched. */
+function open(memoryBytes: number): CodeEngine {
+  const engine = openEngine({ memoryBytes, workers: 1 }, { clock });
+  return {
+    ...engine,
+    get memory() {
+      return engine.memory;
+    },
+    build: async (...args) => {
+      const index = await engine.build(...args);
+      built.push(index);
+      return index;
+    },
+    load: (pieces) => {
+      loads++;
+      return engine.load(pieces);
+    },
+  };
+}
+
+async function add(name: string, files: Readonly<Record<string, string>>): Promise<void> {
+  const url = code.scratch.repository(name, files);
+  await code.call("catalogue", "add", { repositories: [{ url, name }] });
+}
+
+async function search(id: number, query: string): Promise<ShardAnswer> {
+  const body = { query: parseQuery(query), options: { timeCapMs: 5_000 } };
+  return (await code.call(String(id), "search", body, 20_000)).body as ShardAnswer;
+}
+
+async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`not within 30 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+test("a repository is searched with the engine's answers, its symbols, branches and files", async () => {
+  code = new CodeFleet(fleet(), {}, { open });
+  await code.add("a", BUDGET);
+  await add("one", {
+    "src/Straße.go": "package main\n\nfunc Größe() int { return 42 }\n",
+    "other.txt": "größe\n",
+  });
+  const answer = await search(1, "größe case:no");
+  expect(answer.files.map(({ path }) => path).sort()).toEqual(["other.txt", "src/Straße.go"]);
+  expect((await search(1, "lang:go f:stra")).files).toHaveLength(1);
+  expect((await search(1, String.raw`(?m)^func \w`)).files.map(({ lines }) => lines[0]?.line)).toEqual([3]);
+  const { body } = await code.call("1", "print", { path: "other.txt" });
+  expect(Buffer.from((body as { content: Uint8Array }).content).toString()).toBe("größe\n");
+  await expect(code.call("1", "print", { path: "../secret" })).rejects.toMatchObject({
+    code: "FILE_UNKNOWN",
+  });
+});
+
+test("a flipped byte is found by the checksums, and the index is built again", async () => {
+  code = new CodeFleet(fleet(), { verifyMs: 1, pollMs: 200, ctags: false }, { open });
+  await code.add("a", BUDGET);
+  await add("one", { "x.txt": "needle in here\n" });
+  expect((await search(1, "needle")).files).toHaveLength(1);
+  const [index] = built;
+  expect(index).toBeInstanceOf(MemoryIndex);
+  const { ports, parts } = index as MemoryIndex;
+  const bytes = ports.arenas.bytes(parts[0]!.segment.place);
+  const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf("needle");
+  expect(at).toBeGreaterThan(0);
+  bytes[at]! ^= 1;
+  await eventually("it is built again", () => built.length === 2);
+  await eventually("it is found again", () =>
+    search(1, "needle").then(
+      ({ files }) => files.length === 1,
+      () => false,
+    ),
+  );
+});
+
+test("a drain sends the built index on, and builds nothing", async () => {
+  code = new CodeFleet(fleet(), { ctags: false }, { open });
+  await Promise.all([code.add("a", BUDGET), code.add("b", BUDGET)]);
+  await add(
+    "one",
+    Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`f${i}.txt`, `needle ${i}\n`.repeat(200)])),
+  );
+  await search(1, "needle");
+  const [holder] = code.fleet.holders("code/1/0");
+  await code.fleet.leave(holder!);
+  expect((await search(1, "needle")).counts.files).toBe(50);
+  expect([built.length, loads]).toEqual([1, 1]);
+});
+
+test("one trace goes from the clone over the index to the first answer", async () => {
+  const spans: FinishedSpan[] = [];
+  const tracer = new Tracer({
+    clock,
+    random: Math.random,
+    sampleRatio: 1,
+    sink: { ended: (span) => spans.push(span) },
+  });
+  code = new CodeFleet(fleet(), { ctags: false }, { open, tracer });
+  await code.add("a", BUDGET);
+  await add("one", { "x.txt": "needle\n" });
+  await search(1, "needle");
+  await eventually("the trace is whole", () => spans.some(({ name }) => name === "hold"));
+  expect(spans.map(({ name }) => name)).toEqual(["clone", "index", "serve", "hold"]);
+  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+  const hold = spans.find(({ name }) => name === "hold");
+  for (const span of spans) expect(span === hold || span.parentSpanId === hold?.spanId).toBe(true);
+});
+
+test("memory is what the arenas really hold, and is given back", async () => {
+  code = new CodeFleet(fleet(), { ctags: false }, { open });
+  await code.add("a", BUDGET);
+  await add("one", { "x.txt": "needle\n".repeat(20_000) });
+  await search(1, "needle");
+  const status = async (): Promise<RepositoryStatus[]> =>
+    ((await code.call("catalogue", "status", null)).body as { repositories: RepositoryStatus[] })
+      .repositories;
+  await eventually(
+    "it is recorded",
+    async () => ((await status())[0]?.replicas[0]?.index?.memoryBytes ?? 0) > 140_000,
+  );
+  await code.call("catalogue", "remove", { names: ["one"] });
+  await eventually("it is given back", async () => {
+    const text = await code.metrics.get("a")!.registry.metrics();
+    return /code_memory_used_bytes 0\n/.test(text);
+  });
+});
