@@ -36,7 +36,7 @@ listen = "127.0.0.1:0"
   const gateway = new KeelsonProcess(["gateway", "--config", file]);
   const [, url = ""] = await gateway.says(/listens on (http:\S+)/, 30_000);
   await gateway.says(/ready/, 30_000);
-  const total = await fetch(`${url}/v1/counter/`);
+  const total = await fetch(`${url}/v1/counter`);
   expect(await total.json()).toEqual({ total: 0 });
   const status = new KeelsonProcess(["status", "--json"], { KEELSON_URL: url });
   await status.endsWith(0);
@@ -50,7 +50,7 @@ listen = "127.0.0.1:0"
   expect(JSON.parse(direct.stdout.join("\n"))).toMatchObject([{ node: "a" }, { node: "b" }]);
   a.signal("SIGTERM");
   await a.endsWith(0);
-  expect((await fetch(`${url}/v1/counter/`)).status).toBe(200);
+  expect((await fetch(`${url}/v1/counter`)).status).toBe(200);
   gateway.signal("SIGTERM");
   await gateway.endsWith(0);
 }, 180_000);

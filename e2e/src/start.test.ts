@@ -75,7 +75,7 @@ test(
       process.kill(-child.pid!, "SIGKILL");
       await ended;
     });
-    const answer = await fetch(`${await url}/v1/counter/`);
+    const answer = await fetch(`${await url}/v1/counter`);
     const tookMs = performance.now() - from;
     expect(await answer.json()).toEqual({ total: 0 });
     expect(cpuMs(child.pid!)).toBeLessThan(LIMIT_MS);

@@ -94,7 +94,7 @@ export function shed(reason: string, message: string): Problem {
 /** What the caller is told of whatever was thrown. The text of what is not meant for callers is withheld. */
 export function problemOf(error: unknown, plugin: Api | undefined): Problem {
   if (error instanceof Problem) return error;
-  if (!(error instanceof RouterError)) return internal(error);
+  if (!(error instanceof RouterError)) return ofRoute(error, plugin) ?? internal(error);
   const { code, message, unknown } = error;
   const declared = plugin?.errors?.[code];
   if (declared) return new Problem(code, ownText(error), { status: declared.status });
@@ -105,6 +105,13 @@ export function problemOf(error: unknown, plugin: Api | undefined): Problem {
     ...(RETRIED_LATER.has(code) ? { headers: RETRY_AFTER } : {}),
     ...(code === "OVERLOADED" ? { details: { reason: "node" } } : {}),
   });
+}
+
+/** What a route's own code throws reaches the caller when the plug-in lists its code, as a shard's failure does. */
+function ofRoute(error: unknown, plugin: Api | undefined): Problem | undefined {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
+  const declared = plugin?.errors?.[error.code];
+  return declared && new Problem(error.code, error.message, { status: declared.status, cause: error });
 }
 
 export function isProblemCode(code: string): code is ProblemCode {

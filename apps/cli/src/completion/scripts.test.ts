@@ -35,6 +35,6 @@ test.each(["zsh", "fish"] as const)("%s finds no fault with its script, where it
   const file = `/usr/bin/${shell}`;
   const script = completionScript(shell, words);
   // Not everybody has every shell; quotes that do not match would still show here.
-  expect(script.split("'").length % 2).toBe(1);
+  expect(script.replaceAll("\\'", "").split("'").length % 2).toBe(1);
   if (existsSync(file)) execFileSync(file, ["-n", "-c", script]);
 });

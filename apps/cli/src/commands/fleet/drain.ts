@@ -35,7 +35,7 @@ export function drainCommand(): Command {
       const held = options.wait ? 0 : ((await heldBy(admin, node)) ?? 0);
       print.show({ node, held, already }, () =>
         options.wait
-          ? `${node} is drained: it holds nothing. Stop it, or let it take its share again with keelson undrain ${node}`
+          ? `${node} is drained: it holds nothing.\nStop it, or let it take its share again: keelson undrain ${node}`
           : done,
       );
     }),
