@@ -1,18 +1,17 @@
 /**
  * What a plan would move: now, or if nodes left or joined. Placements are pure, so a forecast is the same computation on another view; nothing is
- * written. Measured loads are known to the manager alone, so `balanced` is forecast as if all replicas were equally heavy.
+ * written. `balanced` is forecast with the loads that nodes last reported, as it will be planned once no member has come or gone for a while.
  */
 import {
   AUCTION,
   BALANCED,
+  BalanceController,
   CLAIM,
-  balancedLimits,
   dryRun,
   parseReplicaKey,
-  pinsOf,
   replicaKey,
   shardIds,
-  storedTargets,
+  type Entry,
   type Plan,
   type View,
 } from "@keelson/kernel";
@@ -25,9 +24,18 @@ const movesShownMax = 1_000;
 
 type Moves = ServiceForecast["moves"];
 
+interface Copy {
+  get(key: string): Entry | undefined;
+  entries(): Iterable<Entry>;
+}
+
+/** Later than anything that waits for calm. */
+const calmMs = 10 ** 12;
+
 export function forecast(
   facts: FleetFacts,
   plans: Plans,
+  copy: Copy,
   query: ForecastQuery,
   service: string,
 ): ServiceForecast {
@@ -42,7 +50,7 @@ export function forecast(
   const none = { ...about, moves: [], movesTotal: 0, nodes: [] };
   if (view.algorithm === AUCTION || view.algorithm === CLAIM)
     return { ...none, note: "its shards go to whoever bids or claims: that cannot be known beforehand" };
-  if (view.algorithm === BALANCED) return { ...about, ...balancedForecast(facts, plans, service, view) };
+  if (view.algorithm === BALANCED) return { ...about, ...balancedForecast(facts, copy, service, view) };
   const plan = plans.compute(service, view, []);
   if (!plan)
     return { ...none, note: `its placement ${view.algorithm} is not known here: ask a gateway or a node` };
@@ -75,46 +83,31 @@ function planned(facts: FleetFacts, service: string, plan: Plan): Moves {
 
 function balancedForecast(
   facts: FleetFacts,
-  plans: Plans,
+  copy: Copy,
   service: string,
   view: View,
 ): Pick<ServiceForecast, "moves" | "movesTotal" | "nodes" | "note"> {
-  const { parameters } = view;
-  const shards = shardIds(parameters);
-  const { replicas } = parameters;
-  const members = new Set(view.members.map(({ node }) => node));
-  const holders = shards.flatMap((shard) =>
-    Array.from({ length: replicas }, (_, replica) => {
-      const node = facts.tenures.get(replicaKey(service, shard, replica))?.value.node;
-      return node !== undefined && members.has(node) ? node : undefined;
-    }),
-  );
-  const chunks = plans.chunks(facts.plans.get(service) ?? []);
-  const run = dryRun({
-    viewN: view.n,
-    dimensions: [{ name: "replicas", hard: false }],
-    members: view.members.map(({ node, zone, weight }) => ({
-      node,
-      zone,
-      capacity: [weight],
-      draining: weight === 0,
-      restarted: false,
-    })),
-    shards,
-    replicas,
-    loads: shards.flatMap(() => Array.from({ length: replicas }, () => 1)),
-    holders,
-    targets: storedTargets({ shards, replicas }, chunks).map((node) =>
-      node !== undefined && members.has(node) ? node : undefined,
-    ),
-    pins: pinsOf(facts.wishes, service),
-    limits: balancedLimits(parameters.placement),
-  });
+  const { keys } = facts;
+  const key = keys.view(service);
+  const stored = copy.get(key);
+  const imaginedView = stored && { ...stored, value: JSON.stringify(view) };
+  const seen = {
+    keys,
+    now: 0,
+    get: (each: string) => (each === key ? imaginedView : copy.get(each)),
+    entries: () => copy.entries(),
+  };
+  const controller = new BalanceController({ service, node: "" });
+  controller.look(seen);
+  const input = controller.input({ ...seen, now: calmMs });
+  if (!input) return { moves: [], movesTotal: 0, nodes: [], note: "it cannot be planned for yet" };
+  const run = dryRun(input);
   const moves = [...run.moves, ...run.waiting].map(({ shard, replica, to, because }) => {
-    const key = replicaKey(service, shard, replica);
-    return { replica: key, from: facts.tenures.get(key)?.value.node, to, reason: because };
+    const name = replicaKey(service, shard, replica);
+    return { replica: name, from: facts.tenures.get(name)?.value.node, to, reason: because };
   });
-  const note = "as if all replicas were equally heavy: measured loads are known to the manager alone";
+  const refused = run.refusals[0]?.because;
+  const note = `by ${run.dimensions.join(" and ")}, once all is calm${refused === undefined ? "" : `; ${refused}`}`;
   return { ...counted(facts, service, view, moves), note };
 }
 

@@ -134,7 +134,9 @@ export class LocalAdmin implements FleetAdmin {
     for (const node of query.without ?? [])
       if (!services.some((name) => facts.views.get(name)!.value.members.some((one) => one.node === node)))
         throw new AdminError("NO_SUCH_NODE", `${node} is in no view: nothing would change without it`);
-    return services.map((service) => forecast(facts, this.#plans, query, service));
+    return services.map((service) =>
+      forecast(facts, this.#plans, this.#options.mirror.image, query, service),
+    );
   }
 
   async events(query: EventQuery): Promise<EventPage> {
