@@ -132,12 +132,12 @@ export class CodeProcesses {
     return (JSON.parse(text) as { repositories: RepositoryLine[] }).repositories;
   }
 
-  /** The value of a metric on a node, summed over its labels. */
+  /** The value of a metric on a node; without labels, summed over all. */
   async metric(node: string, name: string): Promise<number> {
     const { text } = await this.get(`/metrics/nodes/${node}`);
     const lines = text
       .split("\n")
-      .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+      .filter((line) => line.startsWith(`${name} `) || (!name.includes("{") && line.startsWith(`${name}{`)));
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
   }
 

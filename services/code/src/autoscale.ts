@@ -30,8 +30,12 @@ export interface ScaleTerms {
 
 export interface ScaleWish {
   readonly direction: "up" | "down" | "none";
+  /** What led to it, without numbers: when these change, it is another wish. */
+  readonly signals: readonly ScaleSignal[];
   readonly reasons: readonly string[];
 }
+
+export type ScaleSignal = "demanded" | "unclaimed" | "claim latency" | "saturation" | "quiet";
 
 /** What a quiet fleet uses of its processors, at most. */
 const cpuLow = 0.2;
@@ -48,9 +52,9 @@ export class Autoscaler {
 
   judge(facts: FleetFacts, now: number): ScaleWish {
     const up = this.#up(facts);
-    if (up.length > 0) {
+    if (up.size > 0) {
       this.#quietSince = undefined;
-      return { direction: "up", reasons: up };
+      return { direction: "up", signals: [...up.keys()], reasons: [...up.values()] };
     }
     const { saturationLow, sustainMs } = this.#terms;
     const quiet =
@@ -64,28 +68,32 @@ export class Autoscaler {
     const saturation = percent(facts.saturation);
     return {
       direction: "down",
+      signals: ["quiet"],
       reasons: [
         `no claims, ${percent(facts.cpu)} % of processors and ${saturation} % of memory in use for ${sustainMs} ms: drain a node, then end it`,
       ],
     };
   }
 
-  #up(facts: FleetFacts): string[] {
+  #up(facts: FleetFacts): Map<ScaleSignal, string> {
     const { unclaimedMax, claimLatencyMsMax, saturationMax } = this.#terms;
-    const reasons: string[] = [];
+    const reasons = new Map<ScaleSignal, string>();
     if (facts.demanded > 0)
-      reasons.push(`${facts.demanded} repositories fit on no node; they need ${facts.demandedBytes} bytes`);
+      reasons.set(
+        "demanded",
+        `${facts.demanded} repositories fit on no node; they need ${facts.demandedBytes} bytes`,
+      );
     if (facts.unclaimed > unclaimedMax && facts.unclaimedMsMax > unclaimedGraceMs)
-      reasons.push(`${facts.unclaimed} repositories are held by nobody`);
+      reasons.set("unclaimed", `${facts.unclaimed} repositories are held by nobody`);
     if (facts.claimLatencyMs > claimLatencyMsMax)
-      reasons.push(`a claim takes ${Math.round(facts.claimLatencyMs)} ms`);
+      reasons.set("claim latency", `a claim takes ${Math.round(facts.claimLatencyMs)} ms`);
     if (facts.saturation > saturationMax)
-      reasons.push(`${percent(facts.saturation)} % of the memory is taken`);
+      reasons.set("saturation", `${percent(facts.saturation)} % of the memory is taken`);
     return reasons;
   }
 }
 
-const NONE: ScaleWish = { direction: "none", reasons: [] };
+const NONE: ScaleWish = { direction: "none", signals: [], reasons: [] };
 
 function percent(share: number): number {
   return Math.round(share * 100);

@@ -36,7 +36,7 @@ export class Caretaker {
   #timer: Timer | undefined;
   #stopped = false;
   #roomSeen = false;
-  #told: { readonly wish: ScaleWish["direction"]; readonly at: number } = { wish: "none", at: -Infinity };
+  #told: { readonly wish: string; readonly at: number } = { wish: "none", at: -Infinity };
   #tenures = new Set<string>();
 
   constructor(ports: CaretakerPorts) {
@@ -88,9 +88,10 @@ export class Caretaker {
     const facts = this.#facts(figures);
     const wish = this.#scaler.judge(facts, clock.now());
     metrics.set("code_scale_wish", { up: 1, down: -1, none: 0 }[wish.direction]);
-    const same = wish.direction === this.#told.wish;
+    const text = [wish.direction, ...wish.signals].join();
+    const same = text === this.#told.wish;
     if (same && (wish.direction === "none" || clock.now() - this.#told.at < repeatMs)) return;
-    if (await this.#tell(wish, facts)) this.#told = { wish: wish.direction, at: clock.now() };
+    if (await this.#tell(wish, facts)) this.#told = { wish: text, at: clock.now() };
   }
 
   #facts(figures: FleetFigures): FleetFacts {

@@ -26,7 +26,7 @@ export interface EvictorPorts {
 const lookMs = 500;
 /** The node with the coldest residents goes first: one whose are warmer by a second waits so much longer. */
 const warmthMs = 20;
-const waitMsMax = 4_000;
+const waitMsMax = 2_000;
 /** After room was made for a repository, others leave it this long to be taken. */
 const settleMs = 10_000;
 

@@ -69,7 +69,7 @@ test("a repository is searched with the engine's answers, its symbols, branches 
   const answer = await search(1, "größe case:no");
   expect(answer.files.map(({ path }) => path).sort()).toEqual(["other.txt", "src/Straße.go"]);
   expect((await search(1, "lang:go f:stra")).files).toHaveLength(1);
-  expect((await search(1, String.raw`(?m)^func \w`)).files.map(({ lines }) => lines[0]?.line)).toEqual([3]);
+  expect((await search(1, String.raw`(?m)^func\s\w`)).files.map(({ lines }) => lines[0]?.line)).toEqual([3]);
   const { body } = await code.call("1", "print", { path: "other.txt" });
   expect(Buffer.from((body as { content: Uint8Array }).content).toString()).toBe("größe\n");
   await expect(code.call("1", "print", { path: "../secret" })).rejects.toMatchObject({
@@ -148,4 +148,5 @@ test("memory is what the arenas really hold, and is given back", async () => {
     const text = await code.metrics.get("a")!.registry.metrics();
     return /code_memory_used_bytes 0\n/.test(text);
   });
+  expect(await status()).toEqual([]);
 });

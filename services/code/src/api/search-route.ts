@@ -121,7 +121,7 @@ async function* streamed(
   try {
     asked = wanted(body, call);
   } catch (error) {
-    yield { kind: "error", Error: String((refused(error).body as { Error: string }).Error) };
+    yield { kind: "error", Error: (refused(error).body as { Error: string }).Error };
     return;
   }
   const totals = { FileCount: 0, MatchCount: 0, Answered: 0, Missing: 0, Partial: false };

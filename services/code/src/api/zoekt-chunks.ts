@@ -1,6 +1,6 @@
 /** Matches as zoekt's chunks: neighbouring lines, context included, in one piece. */
 import type { FileMatch, LineMatch } from "../engine/index.ts";
-import { base64, symbolInfo } from "./zoekt.ts";
+import { base64, symbolInfo } from "./zoekt-values.ts";
 
 interface Line {
   readonly text: Uint8Array;

@@ -3,11 +3,12 @@
  * in fields that its clients do not know.
  */
 import { z } from "zod";
-import type { LineMatch, MatchRange, SymbolInfo } from "../engine/index.ts";
+import type { LineMatch, MatchRange } from "../engine/index.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import { commitOf } from "../repository.ts";
 import type { FleetAnswer, FoundFile } from "./gather.ts";
 import { chunksOf } from "./zoekt-chunks.ts";
+import { base64, symbolInfo } from "./zoekt-values.ts";
 
 export const ZoektSearch = z.looseObject({
   Q: z.string(),
@@ -153,15 +154,6 @@ function pathMatch({ path, pathRanges, score }: FoundFile["file"]): Record<strin
       SymbolInfo: null,
     })),
   };
-}
-
-export function symbolInfo(symbol: SymbolInfo | undefined): Record<string, string> | null {
-  if (!symbol) return null;
-  return { Sym: symbol.name, Kind: symbol.kind, Parent: symbol.parent, ParentKind: symbol.parentKind };
-}
-
-export function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
 }
 
 /** Where a file can be looked at, for servers that show files as most do. */

@@ -20,7 +20,7 @@ export function regexProblem(pattern: string): { readonly problem: string; reado
     return undefined;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    const characters = [...pattern].slice(0, error.position ?? 0);
+    const characters = Array.from(pattern).slice(0, error.position ?? 0);
     return {
       problem: error.message.replace(/ at character \d+ of the expression$/, ""),
       at: characters.join("").length,
