@@ -5,6 +5,7 @@ export interface OwnRules {
   readonly epochCheck: boolean;
   readonly fullTtl: boolean;
   readonly activateRaise: boolean;
+  readonly incarnation: boolean;
 }
 
 /** A rule that can be broken, by its name on the command line. */
@@ -30,6 +31,7 @@ const ABOUT: Readonly<Record<keyof Rules | keyof OwnRules, string>> = {
   eraWait: "a closed era opens only after one maximum TTL",
   eraRevoke: "sessions of older eras are revoked by their owners",
   eraUnique: "an era's number is never used twice",
+  eraGuard: "whatever writes a tenure or a primary guards on the record of the open era",
   viewGuard: "views are guarded on the keys of the members they add and remove",
   lowerRanks: "lower ranks may grant after a step each",
   leavingFinal: "leaving is final for the process",
@@ -38,9 +40,10 @@ const ABOUT: Readonly<Record<keyof Rules | keyof OwnRules, string>> = {
   epochCheck: "a resource refuses a lower epoch than it has seen",
   fullTtl: "a restarted store gives every session a full TTL",
   activateRaise: "activate raises the epoch at the resource before it reads",
+  incarnation: "a store refuses a commit that was made for another incarnation of it",
 };
 
-const OWN: OwnRules = { epochCheck: true, fullTtl: true, activateRaise: true };
+const OWN: OwnRules = { epochCheck: true, fullTtl: true, activateRaise: true, incarnation: true };
 
 /** Other names for the same rule. */
 const ALIASES: Readonly<Record<string, string>> = { guard: "revision-guard" };
@@ -52,9 +55,22 @@ export const BREAKABLE: readonly BreakableRule[] = [...Object.keys(ALL_RULES), .
   }),
 );
 
+/** Where a broken rule shows sooner than in `small-hunt`: most need a fault or two of many kinds, these the same few over and over. */
+const HUNTS: Readonly<Record<string, string>> = {
+  "primary-guard": "replicas-hunt",
+  "session-deadline": "sessions-hunt",
+  "lower-ranks": "losses-hunt",
+  era: "eras-hunt",
+  "era-wait": "eras-hunt",
+  "era-revoke": "eras-hunt",
+  "era-unique": "eras-hunt",
+  "era-guard": "silent-hunt",
+  incarnation: "eras-hunt",
+};
+
 /** The scenario in which a broken rule shows soonest. */
 export function huntFor(name: string): string {
-  return name === "primary-guard" ? "replicas-hunt" : "small-hunt";
+  return HUNTS[name] ?? "small-hunt";
 }
 
 /** All rules, without the one named; undefined when there is no such rule. */

@@ -54,6 +54,13 @@ export type SimEvent =
       readonly reason: string;
     }
   | { readonly kind: "store-changed"; readonly batch: ChangeBatch }
+  /** The store carried out a commit that was made for another incarnation of it. */
+  | {
+      readonly kind: "foreign-commit";
+      readonly sender: string;
+      readonly madeFor: string;
+      readonly carriedOutBy: string;
+    }
   /** A renewal reached the store long after it was sent, or after its sender's end: the session lives on without its owner. */
   | { readonly kind: "late-renewal"; readonly node: string }
   | { readonly kind: "store-down" }

@@ -112,6 +112,8 @@ export class Simulation {
       storeClock,
       {
         changed: (batch) => emit({ kind: "store-changed", batch }),
+        foreign: (sender, madeFor, carriedOutBy) =>
+          emit({ kind: "foreign-commit", sender, madeFor, carriedOutBy }),
         recovered: (recovery) => emit({ kind: "store-recovered", recovery }),
       },
       options.own,

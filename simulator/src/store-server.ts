@@ -1,4 +1,4 @@
-import { StoreError, type ChangeBatch } from "@keelson/kernel";
+import { StoreError, type ChangeBatch, type Commit, type CommitOutcome } from "@keelson/kernel";
 import { StoreCore, type StoreSnapshot } from "@keelson/stores/core";
 import type { MachineClock } from "./time/machine-clock.ts";
 import type { Happening } from "./time/event-heap.ts";
@@ -18,6 +18,8 @@ export type Recovery =
 /** Sees every change in the store at the instant it happens, as no process can. */
 export interface StoreObserver {
   changed(batch: ChangeBatch): void;
+  /** A commit was carried out although it was made for another incarnation. */
+  foreign(sender: string, madeFor: string, carriedOutBy: string): void;
   /** The store is back and serves; `lost` when it came back without some of its writes. */
   recovered(recovery: Recovery): void;
 }
@@ -32,6 +34,8 @@ export class StoreServer {
   readonly #observer: StoreObserver;
   /** Switched off by `--break full-ttl`: a restarted store then goes by renewals it never recorded. */
   readonly #fullTtl: boolean;
+  /** Switched off by `--break incarnation`: a commit is then carried out whatever store it was made for. */
+  readonly #refusesForeign: boolean;
   #core: StoreCore;
   #up = true;
   #refuses = true;
@@ -45,12 +49,13 @@ export class StoreServer {
     scheduler: Scheduler,
     clock: MachineClock,
     observer: StoreObserver,
-    rules: { fullTtl: boolean },
+    rules: { fullTtl: boolean; incarnation: boolean },
   ) {
     this.#scheduler = scheduler;
     this.#clock = clock;
     this.#observer = observer;
     this.#fullTtl = rules.fullTtl;
+    this.#refusesForeign = rules.incarnation;
     this.#core = new StoreCore(this.#options(this.#nextIncarnation()));
     this.#atStop = this.#core.snapshot();
   }
@@ -80,6 +85,15 @@ export class StoreServer {
     const result = operation(this.#core);
     this.#watchExpiry();
     return result;
+  }
+
+  commit(sender: string, commit: Commit, madeFor: string): CommitOutcome {
+    return this.apply((core) => {
+      const outcome = core.commit(commit, this.#refusesForeign ? madeFor : core.incarnation);
+      if (outcome.kind === "committed" && madeFor !== core.incarnation)
+        this.#observer.foreign(sender, madeFor, core.incarnation);
+      return outcome;
+    });
   }
 
   snapshot(): StoreSnapshot {

@@ -20,6 +20,7 @@ class Rig {
     new Streams(1).stream("network"),
   );
   readonly recovered: Recovery["kind"][] = [];
+  readonly foreign: string[] = [];
   readonly server: StoreServer;
   readonly process = new SimProcess(
     "p",
@@ -28,12 +29,16 @@ class Rig {
   );
   readonly store: SimStore;
 
-  constructor(fullTtl = true) {
+  constructor(fullTtl = true, incarnation = true) {
     this.server = new StoreServer(
       this.scheduler,
       new MachineClock({ rate: 1, offsetMs: 7, wallMs: 0 }),
-      { changed: () => undefined, recovered: ({ kind }) => void this.recovered.push(kind) },
-      { fullTtl },
+      {
+        changed: () => undefined,
+        foreign: (sender, madeFor, by) => void this.foreign.push(`${sender}: ${madeFor} in ${by}`),
+        recovered: ({ kind }) => void this.recovered.push(kind),
+      },
+      { fullTtl, incarnation },
     );
     this.process.start();
     this.store = new SimStore({ process: this.process, network: this.network, server: this.server });
@@ -176,6 +181,18 @@ describe("the simulated store", () => {
     expect(through({ kind: "lost", snapshot })).toBe("i2: early");
     expect(through({ kind: "total" })).toBe("i3: ");
     expect(rig.recovered).toEqual(["kept", "lost-silently", "lost", "total"]);
+  });
+
+  it("refuses a commit that was made for another incarnation, unless that rule is broken", async () => {
+    for (const refuses of [true, false]) {
+      const rig = new Rig(true, refuses);
+      rig.server.stop(true);
+      rig.server.start({ kind: "total" });
+      rig.commit(put("late"));
+      await rig.scheduler.run(10);
+      expect(rig.server.core.range("").entries).toHaveLength(refuses ? 0 : 1);
+      expect(rig.foreign).toEqual(refuses ? [] : ["p: i1 in i2"]);
+    }
   });
 
   it("gives every session a full TTL after a restart, unless that rule is broken", async () => {

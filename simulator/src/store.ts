@@ -14,7 +14,6 @@ import {
   type Watch,
   type WatchSink,
 } from "@keelson/kernel";
-import type { StoreCore } from "@keelson/stores/core";
 import type { Network } from "./network.ts";
 import type { SimProcess } from "./process.ts";
 import type { StoreServer } from "./store-server.ts";
@@ -50,30 +49,40 @@ export class SimStore implements Store {
 
   range(prefix: string, options: RangeOptions): Promise<RangePage> {
     const { limit, after } = options;
-    return this.#call("range", options, "STORE_UNAVAILABLE", (core) => core.range(prefix, { limit, after }));
+    return this.#call("range", options, "STORE_UNAVAILABLE", (server) =>
+      server.apply((core) => core.range(prefix, { limit, after })),
+    );
   }
 
   commit(commit: Commit, options: CommitOptions): Promise<CommitOutcome> {
-    return this.#call("commit", options, "STORE_UNKNOWN", (core) => core.commit(commit, options.incarnation));
+    const { name } = this.#options.process;
+    const { incarnation } = options;
+    return this.#call("commit", options, "STORE_UNKNOWN", (server) =>
+      server.commit(name, commit, incarnation),
+    );
   }
 
   openSession(ttlMs: number, options: CallOptions): Promise<SessionOpened> {
-    return this.#call("openSession", options, "STORE_UNKNOWN", (core) => core.openSession(ttlMs));
+    return this.#call("openSession", options, "STORE_UNKNOWN", (server) =>
+      server.apply((core) => core.openSession(ttlMs)),
+    );
   }
 
   renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
     const asked = [...sessions];
     const { process, onRenewal, onLateRenewal } = this.#options;
     const sentAt = process.scheduler.now;
-    const renew = (core: StoreCore): Renewal => {
+    const renew = (server: StoreServer): Renewal => {
       if (process.life !== this.#life || process.scheduler.now - sentAt > lateMs) onLateRenewal?.();
-      return core.renew(asked);
+      return server.apply((core) => core.renew(asked));
     };
     return this.#call("renew", options, "STORE_UNKNOWN", renew, onRenewal);
   }
 
   revoke(session: string, options: CallOptions): Promise<StoreReply> {
-    return this.#call("revoke", options, "STORE_UNKNOWN", (core) => core.revoke(session));
+    return this.#call("revoke", options, "STORE_UNKNOWN", (server) =>
+      server.apply((core) => core.revoke(session)),
+    );
   }
 
   watch(prefix: string, after: Revision, sink: WatchSink): Watch {
@@ -97,7 +106,7 @@ export class SimStore implements Store {
     name: string,
     { timeoutMs }: CallOptions,
     onTimeout: "STORE_UNKNOWN" | "STORE_UNAVAILABLE",
-    operation: (core: StoreCore) => T,
+    operation: (server: StoreServer) => T,
     around: (deliver: () => void) => void = (deliver) => deliver(),
   ): Promise<T> {
     const { process, network, server } = this.#options;
@@ -119,7 +128,7 @@ export class SimStore implements Store {
         }
         let result: T;
         try {
-          result = server.apply(operation);
+          result = operation(server);
         } catch (error) {
           const failure = error instanceof Error ? error : new Error(String(error));
           reply(() => reject(failure));

@@ -73,6 +73,8 @@ export class Trace {
           this.#request("store", change.kind, key, undefined, event.batch.revision);
         }
         return;
+      case "foreign-commit":
+        return this.line("store", "foreign", event.sender, `${event.madeFor} in ${event.carriedOutBy}`);
       case "late-renewal":
         return this.line("store", "late-renewal", event.node, "");
       case "store-down":

@@ -130,7 +130,10 @@ export class HeldAgainChecker implements Checker {
     const { ledger, terms } = this.#scene;
     const strikes = ledger.troubles.get(replica.slice(0, replica.lastIndexOf("/")))?.value.strikes ?? 0;
     if (strikes < 2) return 0;
-    return strikes >= terms.quarantineStrikes ? terms.quarantineMs : terms.strikeBackoffMs * 2 ** strikes;
+    if (strikes >= terms.quarantineStrikes) return terms.quarantineMs;
+    // Of shards with many strikes a node opens one at a time, and looks for its turn four times while the one before it is young.
+    const isolatedMs = strikes >= terms.isolateStrikes ? 1.25 * terms.youngMs : 0;
+    return isolatedMs + terms.strikeBackoffMs * 2 ** strikes;
   }
 
   #look(): void {

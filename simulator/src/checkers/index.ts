@@ -9,6 +9,7 @@ import { ConvergedChecker } from "./converged.ts";
 import { DrainedChecker } from "./drained.ts";
 import { EpochsRiseChecker } from "./epochs-rise.ts";
 import { HeldAgainChecker } from "./held-again.ts";
+import { IncarnationChecker } from "./incarnation.ts";
 import { LeavingChecker } from "./leaving.ts";
 import { LevelChecker } from "./level.ts";
 import { LostUpdateChecker } from "./lost-update.ts";
@@ -30,6 +31,7 @@ const CHECKERS = {
   "answer-epoch": AnswerEpochChecker,
   "epochs-rise": EpochsRiseChecker,
   succession: SuccessionChecker,
+  incarnation: IncarnationChecker,
   primaries: PrimariesChecker,
   drained: DrainedChecker,
   leaving: LeavingChecker,

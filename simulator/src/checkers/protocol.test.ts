@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DrainedChecker } from "./drained.ts";
 import { R0, SERVICE, Stage, epoch } from "./stage.ts";
+import { IncarnationChecker } from "./incarnation.ts";
 import { LeavingChecker } from "./leaving.ts";
 import { PrimariesChecker } from "./primaries.ts";
 import { SuccessionChecker } from "./succession.ts";
@@ -8,6 +9,7 @@ import { SuccessionChecker } from "./succession.ts";
 describe("succession", () => {
   it("lets a tenure begin by a grant and go on by its holder's hand-over and re-stamp", () => {
     const stage = new Stage();
+    stage.era("open");
     stage.watch(new SuccessionChecker(stage.scene));
     stage.tenure(R0, "a");
     stage.tenure(R0, "a", "re-stamp");
@@ -19,6 +21,7 @@ describe("succession", () => {
 
   it("sees a grant over a tenure, and a hand-over or re-stamp by a node that did not hold it", () => {
     const stage = new Stage();
+    stage.era("open");
     stage.watch(new SuccessionChecker(stage.scene));
     stage.tenure(R0, "a");
     stage.tenure(R0, "b");
@@ -29,6 +32,32 @@ describe("succession", () => {
       "kv/0/0: a handed over to c what it did not hold; it was b's",
       "kv/0/0: a re-stamped what it did not hold; it was c's",
     ]);
+  });
+
+  it("sees a tenure that is written while its era is not open, or not the store's any more", () => {
+    const stage = new Stage();
+    stage.watch(new SuccessionChecker(stage.scene));
+    stage.tenure(R0, "a");
+    stage.era("closed");
+    stage.tenure(R0, "b", "hand-over", "a");
+    stage.era("open");
+    stage.tenure(R0, "b", "re-stamp");
+    stage.put(stage.keys.era, { era: 2, incarnation: "i2", phase: "open" });
+    stage.tenure(R0, "c", "hand-over", "b");
+    expect(stage.reports).toEqual([
+      "kv/0/0: a grant to a under era 1 was written, and there is no era",
+      "kv/0/0: a hand-over to b under era 1 was written, and era 1 is closed",
+      "kv/0/0: a hand-over to c under era 1 was written, and era 2 is open",
+    ]);
+  });
+});
+
+describe("incarnation", () => {
+  it("sees a commit that another incarnation carried out than the one it was made for", () => {
+    const stage = new Stage();
+    stage.watch(new IncarnationChecker(stage.scene));
+    stage.tell({ kind: "foreign-commit", sender: "a", madeFor: "i1", carriedOutBy: "i2" });
+    expect(stage.reports).toEqual(["a: its commit for incarnation i1 was carried out by i2"]);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Checker, Scene } from "./checker.ts";
 
 /**
  * A tenure is followed by another in three ways only, whatever was late or repeated on its way to the store: a grant where there was none, a hand-over by the node
- * that had it, and a re-stamp by the node that had it. Nobody else ever replaces a tenure.
+ * that had it, and a re-stamp by the node that had it. Nobody else ever replaces a tenure. And it is written only while the era it names is open.
  */
 export class SuccessionChecker implements Checker {
   readonly name = "succession";
@@ -36,7 +36,15 @@ export class SuccessionChecker implements Checker {
     }
   }
 
+  #underOpenEra(replica: ReplicaKey, { era, how, node }: Tenure): void {
+    const record = this.#scene.ledger.era?.value;
+    if (record?.era === era && record.phase === "open") return;
+    const now = record ? `era ${record.era} is ${record.phase}` : "there is no era";
+    this.#scene.report(this.name, replica, `a ${how} to ${node} under era ${era} was written, and ${now}`);
+  }
+
   #follows(replica: ReplicaKey, before: Tenure | undefined, after: Tenure): void {
+    this.#underOpenEra(replica, after);
     const was = before ? `${before.node}'s` : "nobody's";
     const wrong = (what: string): void => this.#scene.report(this.name, replica, `${what}; it was ${was}`);
     switch (after.how) {

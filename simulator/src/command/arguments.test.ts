@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readArguments, usage } from "./arguments.ts";
 
-const scenarios = ["default", "planned", "replicas-hunt", "small-hunt"];
+const scenarios = ["default", "losses-hunt", "planned", "replicas-hunt", "small-hunt"];
 const read = (text: string) => readArguments(text === "" ? [] : text.split(" "), scenarios);
 const mistake = (text: string): string => {
   const request = read(text);
@@ -26,6 +26,7 @@ describe("the command line", () => {
       options: { breaks: "re-stamp", scenario: "small-hunt" },
     });
     expect(read("--break primary-guard")).toMatchObject({ options: { scenario: "replicas-hunt" } });
+    expect(read("--break lower-ranks")).toMatchObject({ options: { scenario: "losses-hunt" } });
     expect(read("--break guard --scenario default")).toMatchObject({ options: { scenario: "default" } });
   });
 

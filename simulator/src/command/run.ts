@@ -9,7 +9,7 @@ import { crash, failure, opening, summary } from "./report.ts";
 
 /** Runs what the command line asked for, and prints it. Returns the exit code. */
 export async function runCommand(args: RunArguments): Promise<number> {
-  const seed = args.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const seed = args.seed ?? defaultSeed;
   const scenario = adjusted(loadScenario(args.scenario), args);
   if (args.report) return report(scenario, seed, args);
   const broken = rulesWithout(args.breaks);
@@ -71,3 +71,6 @@ function adjusted(scenario: Scenario, args: RunArguments): Scenario {
     faults: { ...scenario.faults, perMinute: args.faults ?? scenario.faults.perMinute },
   };
 }
+
+/** The same world whenever nobody asks for another: what the README shows is what a reader sees. */
+const defaultSeed = 1;

@@ -28,7 +28,7 @@ export class Intents {
     trouble: { key: string; revision: number; value: Trouble } | undefined,
     also: readonly Guard[] = [],
   ): Commit {
-    const guards: Guard[] = [this.#era(era), ...also];
+    const guards: Guard[] = [...this.#era(era), ...also];
     if (this.#rules.createIfAbsent) guards.push({ key: this.#keys.tenure(replica), revision: 0 });
     const writes: Write[] = [this.#put(this.#keys.tenure(replica), tenure, tenure.session)];
     if (trouble) {
@@ -48,7 +48,7 @@ export class Intents {
     primary: PrimaryPart | undefined,
   ): Commit {
     const contender = this.#keys.contender(replica, to.node);
-    const guards = [this.#era(era), ...this.#held(replica, revision), ...this.#primaryGuard(primary)];
+    const guards = [...this.#era(era), ...this.#held(replica, revision), ...this.#primaryGuard(primary)];
     if (this.#rules.successorSession) guards.push({ key: contender, revision: to.revision });
     const session = this.#rules.successorSession ? to.session : undefined;
     const writes = [this.#put(this.#keys.tenure(replica), tenure, session), this.#delete(contender)];
@@ -70,7 +70,7 @@ export class Intents {
     const writes = [this.#put(this.#keys.tenure(replica), tenure, tenure.session)];
     if (primary?.ours) writes.push(this.#put(primary.key, primary.ours, tenure.session));
     return {
-      guards: [this.#era(era), ...this.#held(replica, revision), ...this.#primaryGuard(primary)],
+      guards: [...this.#era(era), ...this.#held(replica, revision), ...this.#primaryGuard(primary)],
       writes,
     };
   }
@@ -122,7 +122,7 @@ export class Intents {
     era: OpenEra,
   ): Commit {
     const key = this.#keys.primary(shard);
-    const guards: Guard[] = [this.#era(era), { key, revision: 0 }];
+    const guards: Guard[] = [...this.#era(era), { key, revision: 0 }];
     if (this.#rules.primaryGuard) guards.push({ key: this.#keys.tenure(replica), revision: tenureRevision });
     return { guards, writes: [this.#put(key, primary, primary.session)] };
   }
@@ -145,8 +145,8 @@ export class Intents {
     return primary && this.#rules.primaryGuard ? [{ key: primary.key, revision: primary.revision }] : [];
   }
 
-  #era(era: OpenEra): Guard {
-    return { key: this.#keys.era, revision: era.revision };
+  #era(era: OpenEra): Guard[] {
+    return this.#rules.eraGuard ? [{ key: this.#keys.era, revision: era.revision }] : [];
   }
 
   #put(key: string, value: object, session: string | undefined): Write {

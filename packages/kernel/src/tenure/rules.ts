@@ -36,6 +36,8 @@ export interface Rules {
   readonly eraRevoke: boolean;
   /** An era's number is never used twice. */
   readonly eraUnique: boolean;
+  /** Grants, hand-overs, re-stamps and promotions guard on the record of the open era. */
+  readonly eraGuard: boolean;
   /** Views are guarded on the keys of the members they add and remove. */
   readonly viewGuard: boolean;
   /** Lower ranks may grant after a step each. */
@@ -65,6 +67,7 @@ export const ALL_RULES: Rules = {
   eraWait: true,
   eraRevoke: true,
   eraUnique: true,
+  eraGuard: true,
   viewGuard: true,
   lowerRanks: true,
   leavingFinal: true,

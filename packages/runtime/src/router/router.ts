@@ -78,6 +78,8 @@ export class Router {
   readonly clock: Clock;
   readonly #table: RouteTable;
   readonly #transport: Transport;
+  /** The message knows its own timeout, so it serves as the options too. */
+  readonly #send: Send = (address, message) => this.#transport.call(address, message, message);
   readonly #random: Random;
   readonly #options: RouterOptions;
   readonly #budget: RetryBudget;
@@ -102,10 +104,8 @@ export class Router {
   }
 
   /** Rejects with RouterError, and with whatever the transport throws that is no TransportError: that is a bug. */
-  async call(request: RouterRequest): Promise<RouterAnswer> {
-    // The message knows its own timeout, so it serves as the options too.
-    const send: Send = (address, message) => this.#transport.call(address, message, message);
-    return this.#bring(request, request.mode === "read" || request.idempotent === true, send);
+  call(request: RouterRequest): Promise<RouterAnswer> {
+    return this.#bring(request, request.mode === "read" || request.idempotent === true, this.#send);
   }
 
   /** Opens a stream. Opening it is tried again like a read; once it is open, its end is the caller's affair. */
