@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { EpochGate, NO_EPOCH, type AbortSignalLike, type Epoch } from "@keelson/kernel";
+import { EpochGate, NO_EPOCH, type Epoch } from "@keelson/kernel";
 
 interface Version {
   readonly n: number;
@@ -17,7 +17,6 @@ interface Version {
 export class FencedFile {
   readonly #folder: string;
   #last: Promise<unknown> = Promise.resolve();
-  readonly #waiting = new Set<() => void>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -44,28 +43,12 @@ export class FencedFile {
     return done;
   }
 
-  /** Resolves when this holder has changed it, or the signal says that nobody waits any more. */
-  changed(signal: AbortSignalLike): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        this.#waiting.delete(end);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      this.#waiting.add(end);
-      signal.addEventListener("abort", end, { once: true });
-    });
-  }
-
   async #change(epoch: Epoch, change: (value: number) => number): Promise<number> {
     for (;;) {
       const last = await this.read();
       new EpochGate(last.epoch).check(epoch);
       const next = { n: last.n + 1, epoch, value: change(last.value) };
-      if (!(await this.#append(next))) continue;
-      for (const wake of this.#waiting) wake();
-      return next.value;
+      if (await this.#append(next)) return next.value;
     }
   }
 

@@ -1,5 +1,5 @@
 /** Starts a gateway and stops it: puts its parts together, checks that it may listen where it is told to, and nothing else. */
-import { isIP } from "node:net";
+import { isIP, type AddressInfo } from "node:net";
 import {
   ConnectedClient,
   KeelsonError,
@@ -117,8 +117,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     server,
     dropped: () => exporter?.counts.dropped ?? 0,
   });
-  const where = await server.listen(options.listen);
-  const host = where.family === "IPv6" ? `[${where.address}]` : where.address;
   const grpc =
     options.grpcListen && plugins.some(({ grpc: services = [] }) => services.length > 0)
       ? new GrpcServer({
@@ -132,7 +130,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
           timeoutMs: limits.timeoutMs,
         })
       : undefined;
-  const grpcAddress = grpc && options.grpcListen ? await grpc.listen(options.grpcListen) : undefined;
+  let where: AddressInfo;
+  let grpcAddress: string | undefined;
+  try {
+    where = await server.listen(options.listen);
+    if (grpc && options.grpcListen) grpcAddress = await grpc.listen(options.grpcListen);
+  } catch (error) {
+    tokens?.stop();
+    await server.close(Promise.resolve());
+    throw error;
+  }
+  const host = where.family === "IPv6" ? `[${where.address}]` : where.address;
   shedding.start();
   client.start();
   return {
@@ -164,12 +172,14 @@ function listenProblem({
   nodes = [],
   store,
   link,
+  grpcListen,
 }: GatewayOptions): string | undefined {
   if (nodes.length === 0 && !store && !link) return "a gateway needs the address of a node, or a store";
-  if (isLoopback(listen.host) || insecure === true) return undefined;
+  const outside = [listen, ...(grpcListen ? [grpcListen] : [])].find(({ host }) => !isLoopback(host));
+  if (!outside || insecure === true) return undefined;
   const missing = [...(tokens ? [] : ["tokens"]), ...(tls ? [] : ["TLS"])];
   if (missing.length === 0) return undefined;
-  return `${listen.host} can be reached from outside this machine, and there are no ${missing.join(" and no ")}: give ${missing.length > 1 ? "them" : tokens ? "a certificate and its key" : "a token file"}, listen on 127.0.0.1, or say insecure`;
+  return `${outside.host} can be reached from outside this machine, and there are no ${missing.join(" and no ")}: give ${missing.length > 1 ? "them" : tokens ? "a certificate and its key" : "a token file"}, listen on 127.0.0.1, or say insecure`;
 }
 
 function isLoopback(host: string): boolean {

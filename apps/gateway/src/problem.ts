@@ -114,7 +114,7 @@ function ofRoute(error: unknown, plugin: Api | undefined): Problem | undefined {
   return declared && new Problem(error.code, error.message, { status: declared.status, cause: error });
 }
 
-export function isProblemCode(code: string): code is ProblemCode {
+function isProblemCode(code: string): code is ProblemCode {
   return Object.hasOwn(PROBLEMS, code);
 }
 

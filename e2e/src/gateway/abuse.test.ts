@@ -190,8 +190,8 @@ test("answers every one with a documented code, and neither crashes nor grows no
     ...(await abuse(REQUESTS, random)),
     ...(await slow).filter((problem) => problem !== undefined),
   );
-  expect(problems, `seed ${seed}`).toEqual([]);
-  expect(child.exitCode, printed).toBeNull();
+  expect({ seed, problems }).toEqual({ seed, problems: [] });
+  expect({ exitCode: child.exitCode, printed }).toEqual({ exitCode: null, printed });
   const metrics = async (): Promise<string> => {
     const headers = { authorization: `Bearer ${tokens.read}` };
     return (await fetch(new URL("/metrics", url), { headers })).text();

@@ -65,7 +65,7 @@ export function abuses({
     ),
     of("TLS to a plain port", [400], () => Buffer.from("16030100c8010000c40303" + "ab".repeat(40), "hex")),
     of("HTTP/2 preface", [400], () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-    of("unknown method", [400], () => request("HACK /v1/counter/1", ok)),
+    of("unknown method", [400], () => request("STEAL /v1/counter/1", ok)),
     of("CONNECT", [405], () => "CONNECT example:443 HTTP/1.1\r\nhost: example:443\r\n\r\n"),
     of("no host", [400], () => request("GET /v1/counter/1", ok, "", "")),
     of("bad content-length", [400], () => request(add, { ...ok, ...JSON_TYPE, "content-length": "1x" })),

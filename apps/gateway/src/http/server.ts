@@ -24,6 +24,7 @@ export interface ServerPorts {
 /** How often Node looks for requests that are too slow. */
 const LOOK_MS = 1_000;
 const LINGER_MS = 1_000;
+const CLOSE_IDLE_MS = 20;
 
 export class HttpServer {
   readonly #server: Server;
@@ -101,8 +102,11 @@ export class HttpServer {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
+    // A connection is idle again after its last answer, and would be kept open for the next request.
+    const idle = setInterval(() => this.#server.closeIdleConnections(), CLOSE_IDLE_MS);
     this.#server.closeIdleConnections();
     await Promise.race([closed, cut]);
+    clearInterval(idle);
     this.#server.closeAllConnections();
     await closed;
   }

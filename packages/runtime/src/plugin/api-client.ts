@@ -27,9 +27,12 @@ export class ApiError extends Error {
   }
 }
 
-type Given<Name extends string, Schema> = Schema extends z.ZodUndefined
+/** Nothing need be given for what the route does not take. */
+type Given<Name extends string, Schema extends z.ZodType> = [z.input<Schema>] extends [undefined]
   ? unknown
-  : { readonly [Key in Name]: z.input<Schema & z.ZodType> };
+  : unknown extends z.input<Schema>
+    ? { readonly [Key in Name]?: unknown }
+    : { readonly [Key in Name]: z.input<Schema> };
 
 /** One method per route. */
 export type ApiClient<Api extends Routes> = {

@@ -25,7 +25,7 @@ export function pathsOf(plugin: string, { path, alsoAt = [] }: Pick<AnyRoute, "p
 }
 
 /** The names in braces, in order; a trailing star is not part of the name. */
-export function pathParameters(path: string): string[] {
+function pathParameters(path: string): string[] {
   return Array.from(path.matchAll(/\{([^}*]*)\*?\}/g), (match) => match[1] ?? "");
 }
 

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { refusal } from "@keelson/runtime";
+import { ManualClock, TestFleet } from "@keelson/testkit";
+import { afterEach, expect, test } from "vitest";
+import { createToken, TokenCheck } from "./token.ts";
+import {
+  readTokenFile,
+  storeToken,
+  tokenKey,
+  tokensFromFile,
+  tokensFromStore,
+  writeTokenFile,
+} from "./token-source.ts";
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+test("a token is who it says, and nothing that is not exactly it is", () => {
+  const { token, record } = createToken({ name: "ci", scope: "write", tenants: ["one"] }, 1_000);
+  const other = createToken({ name: "other", scope: "admin" }, 1_000);
+  const check = new TokenCheck((id) => (id === record.id ? record : undefined));
+  const who = { name: "ci", scope: "write", tenants: ["one"] };
+  expect(check.principalOf(token, 2_000)).toEqual(who);
+  expect(check.principalOf(token, 2_000)).toEqual(who);
+  for (const wrong of [
+    "",
+    token.slice(0, -1),
+    `${token}x`,
+    token.replace(/.$/, (c) => (c === "A" ? "B" : "A")),
+    token.replace("keelson_", "keelson-"),
+    other.token,
+    `keelson_${record.id}_${other.token.slice(-43)}`,
+  ])
+    expect([wrong, check.principalOf(wrong, 2_000)]).toEqual([wrong, undefined]);
+});
+
+test("neither the record nor the principal holds the secret", () => {
+  const { token, record } = createToken({ name: "ci", scope: "read" }, 1_000);
+  const secret = token.slice(-43);
+  expect(JSON.stringify(record)).not.toContain(secret);
+  expect(JSON.stringify(new TokenCheck(() => record).principalOf(token, 0))).not.toContain(record.sha256);
+});
+
+test("an expired token is nobody, also one that was somebody before", () => {
+  const { token, record } = createToken({ name: "ci", scope: "read", expiresAt: 5_000 }, 1_000);
+  const check = new TokenCheck(() => record);
+  expect(check.principalOf(token, 4_999)?.name).toBe("ci");
+  expect(check.principalOf(token, 5_000)).toBeUndefined();
+});
+
+test("a token that is revoked, or whose rights change, changes at once", () => {
+  const { token, record } = createToken({ name: "ci", scope: "admin" }, 1_000);
+  let now: typeof record | undefined = record;
+  const check = new TokenCheck(() => now);
+  expect(check.principalOf(token, 0)?.scope).toBe("admin");
+  now = { ...record, scope: "read" };
+  expect(check.principalOf(token, 0)?.scope).toBe("read");
+  now = undefined;
+  expect(check.principalOf(token, 0)).toBeUndefined();
+});
+
+test.each([
+  [{ scope: "read" }, { scope: "read" }, true],
+  [{ scope: "read" }, { scope: "write" }, false],
+  [{ scope: "admin" }, { scope: "write" }, true],
+  [{ scope: "admin", services: ["code"] }, { scope: "read" }, false],
+  [{ scope: "admin", services: ["jobs"] }, { scope: "read" }, true],
+  [{ scope: "admin", tenants: ["one"] }, { scope: "read", tenant: "one" }, true],
+  [{ scope: "admin", tenants: ["one"] }, { scope: "read", tenant: "two" }, false],
+  [{ scope: "admin", tenants: ["one"] }, { scope: "read" }, false],
+] as const)("a token with %j asking for %j: %s", (token, wanted, may) => {
+  expect(refusal({ name: "t", ...token }, { service: "jobs", ...wanted }) === undefined).toBe(may);
+});
+
+test("a token file is read again when it changes, and kept as it was when it breaks", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "keelson-tokens-"));
+  ends.push(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "tokens.json");
+  const first = createToken({ name: "first", scope: "read" }, 1).record;
+  const second = createToken({ name: "second", scope: "read" }, 1).record;
+  await writeTokenFile(path, [first]);
+  const clock = new ManualClock();
+  const problems: string[] = [];
+  const source = tokensFromFile(path, clock, (problem) => problems.push(problem));
+  await source.start();
+  ends.push(() => source.stop());
+  expect(source.find(first.id)).toEqual(first);
+  const changed = async (done: () => boolean): Promise<void> => {
+    // The clock is ours, the disk is not.
+    for (let i = 0; i < 1_000 && !done(); i++) {
+      await clock.advance(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(done()).toBe(true);
+  };
+  await writeTokenFile(path, [second]);
+  await changed(() => source.find(second.id) !== undefined);
+  expect(source.find(first.id)).toBeUndefined();
+  writeFileSync(path, '{"tokens": [{"id": "x"}]}');
+  await changed(() => problems.length > 0);
+  expect(source.find(second.id)).toEqual(second);
+  await expect(readTokenFile(path)).rejects.toThrow("is no token file");
+  await expect(tokensFromFile(join(folder, "none"), clock).start()).rejects.toThrow("ENOENT");
+});
+
+test("tokens in the store come and go with their keys", async () => {
+  const { store } = new TestFleet({ services: [] });
+  ends.push(() => store.close());
+  const { record } = createToken({ name: "kept", scope: "write" }, 1);
+  await storeToken(store, "test", record.id, record, 1_000);
+  const key = tokenKey("test", record.id);
+  const [entry] = (await store.range(key, { timeoutMs: 1_000 })).entries;
+  const source = tokensFromStore();
+  const parsed = { kind: "token", rest: record.id } as never;
+  source.keyChanged?.(parsed, entry?.value);
+  expect(source.find(record.id)).toEqual(record);
+  await storeToken(store, "test", record.id, undefined, 1_000);
+  expect((await store.range(key, { timeoutMs: 1_000 })).entries).toEqual([]);
+  source.keyChanged?.(parsed, undefined);
+  expect(source.find(record.id)).toBeUndefined();
+  source.keyChanged?.(parsed, '{"v":1}');
+  expect(source.find(record.id)).toBeUndefined();
+});
