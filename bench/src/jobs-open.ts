@@ -26,7 +26,10 @@ const jobsOpen: Bench = {
   async run({ args, progress }) {
     const { values } = parseArgs({
       args: [...args],
-      options: { finished: { type: "string", default: "1000000" }, active: { type: "string", default: "100000" } },
+      options: {
+        finished: { type: "string", default: "1000000" },
+        active: { type: "string", default: "100000" },
+      },
     });
     const finished = wholeNumber("finished", values.finished, 0, 100_000_000);
     const active = wholeNumber("active", values.active, 0, 10_000_000);
@@ -44,11 +47,18 @@ const jobsOpen: Bench = {
 
 export default jobsOpen;
 
-async function open(objects: Objects, folder: string, revision: number): Promise<{ queue: DurableQueue; journal: NodeJournal }> {
+async function open(
+  objects: Objects,
+  folder: string,
+  revision: number,
+): Promise<{ queue: DurableQueue; journal: NodeJournal }> {
   const epoch = { era: 1, revision };
   const random = systemRandom;
   const journal = await NodeJournal.open({ objects, name: "node/bench", epoch, clock, random });
-  const pages = await SlatePages.open({ place: { kind: "folder", folder: join(folder, "pages") }, name: "shard-0" });
+  const pages = await SlatePages.open({
+    place: { kind: "folder", folder: join(folder, "pages") },
+    name: "shard-0",
+  });
   const queue = await DurableQueue.open({
     shard: "0",
     epoch,
@@ -75,7 +85,10 @@ async function fill(
   const cpu = process.cpuUsage();
   for (let from = 0; from < finished + active; from += BATCH) {
     const count = Math.min(BATCH, finished + active - from);
-    await queue.execute({ kind: "import", jobs: Array.from({ length: count }, (_, index) => jobOf(from + index, finished)) });
+    await queue.execute({
+      kind: "import",
+      jobs: Array.from({ length: count }, (_, index) => jobOf(from + index, finished)),
+    });
     if (from % 500_000 === 0) progress(`${from.toLocaleString("en-US")} jobs are in`);
   }
   await queue.checkpoint();
@@ -95,10 +108,17 @@ function jobOf(index: number, finished: number): ImportedJob {
   };
   if (index >= finished) return { ...common, attempts: [] };
   const now = Date.now();
-  return { ...common, attempts: [{ outcome: { kind: "succeeded", result: RESULT }, startedAtMs: now, finishedAtMs: now }] };
+  return {
+    ...common,
+    attempts: [{ outcome: { kind: "succeeded", result: RESULT }, startedAtMs: now, finishedAtMs: now }],
+  };
 }
 
-async function reopen(objects: Objects, folder: string, progress: (text: string) => void): Promise<Record<string, number>> {
+async function reopen(
+  objects: Objects,
+  folder: string,
+  progress: (text: string) => void,
+): Promise<Record<string, number>> {
   const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
   const { queue, journal } = await open(objects, folder, 2);
   const openMs = performance.now() - startedAt;
@@ -107,7 +127,8 @@ async function reopen(objects: Objects, folder: string, progress: (text: string)
   const lookedUpAt = performance.now();
   for (let index = 0; index < LOOKUPS; index += 1) {
     const job = jobOf(Math.floor((index * finishedInPages) / LOOKUPS), finishedInPages);
-    if ((await queue.get(job)) === undefined && finishedInPages > 0) throw new Error(`${job.id} was not found`);
+    if ((await queue.get(job)) === undefined && finishedInPages > 0)
+      throw new Error(`${job.id} was not found`);
   }
   const lookupMs = (performance.now() - lookedUpAt) / LOOKUPS;
   progress(`opened in ${Math.round(openMs)} ms: ${finishedInPages} finished jobs in ${runs} runs`);

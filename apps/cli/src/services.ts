@@ -23,4 +23,9 @@ export const SERVICES: readonly ServiceEntry[] = [
     about: "a durable counter per shard, to copy from",
     load: async () => (await import("@keelson/examples")).counterPlugin,
   },
+  {
+    name: "jobs",
+    about: "a durable multi-tenant job queue",
+    load: async () => (await import("@keelson/jobs")).jobsPlugin,
+  },
 ];

@@ -16,11 +16,19 @@ const LEASE = 500;
 const BATCH = 5_000;
 const NOTHING = Buffer.alloc(0);
 
-export async function measureGrants(load: GrantsLoad): Promise<{ grantsPerSec: number; leakedHolders: number; grantCpuUs: number }> {
-  const { queue, close } = await openQueue();
+export async function measureGrants(
+  load: GrantsLoad,
+): Promise<{ grantsPerSec: number; leakedHolders: number; grantCpuUs: number }> {
+  const rig = await openQueue();
+  const { queue } = rig;
   try {
     for (let from = 0; from < load.waiters; from += BATCH)
-      await queue.execute({ kind: "enqueue", jobs: Array.from({ length: Math.min(BATCH, load.waiters - from) }, (_, index) => jobOf(from + index, load)) });
+      await queue.execute({
+        kind: "enqueue",
+        jobs: Array.from({ length: Math.min(BATCH, load.waiters - from) }, (_, index) =>
+          jobOf(from + index, load),
+        ),
+      });
     const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
     let done = 0;
     let idle = 0;
@@ -29,7 +37,10 @@ export async function measureGrants(load: GrantsLoad): Promise<{ grantsPerSec: n
       if (isRefusal(leased)) throw new Error(leased.message);
       idle = leased.tasks.length === 0 ? idle + 1 : 0;
       if (idle > 100) throw new Error(`${done} of ${load.waiters} jobs ran, and no more can`);
-      const reports = leased.tasks.map(({ task }) => ({ task, outcome: { kind: "succeeded", result: NOTHING } as const }));
+      const reports = leased.tasks.map(({ task }) => ({
+        task,
+        outcome: { kind: "succeeded", result: NOTHING } as const,
+      }));
       await queue.execute({ kind: "report", reports });
       done += reports.length;
     }
@@ -44,7 +55,7 @@ export async function measureGrants(load: GrantsLoad): Promise<{ grantsPerSec: n
       grantCpuUs: Math.round(((user + system) / load.waiters) * 10) / 10,
     };
   } finally {
-    await close();
+    await rig.close();
   }
 }
 

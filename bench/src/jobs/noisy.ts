@@ -18,14 +18,22 @@ const BATCH = 10_000;
 const TICK_MS = 5;
 const SHARE = 0.3;
 
-export async function measureNoisy(load: NoisyLoad): Promise<{ noisyLossPercent: number; quietPerSec: number; besidePerSec: number }> {
-  const { queue, close } = await openQueue();
+export async function measureNoisy(
+  load: NoisyLoad,
+): Promise<{ noisyLossPercent: number; quietPerSec: number; besidePerSec: number }> {
+  const rig = await openQueue();
+  const { queue } = rig;
   try {
     const alone = await served(queue, load, "alone");
     for (let from = 0; from < load.backlog; from += BATCH)
       await queue.execute({
         kind: "enqueue",
-        jobs: Array.from({ length: BATCH }, (_, index) => ({ id: `n${from + index}`, tenant: "noisy", group: "g", payload: NOTHING })),
+        jobs: Array.from({ length: BATCH }, (_, index) => ({
+          id: `n${from + index}`,
+          tenant: "noisy",
+          group: "g",
+          payload: NOTHING,
+        })),
       });
     const beside = await served(queue, load, "beside");
     const lost = Math.max(0, (alone - beside) / alone) * 100;
@@ -35,19 +43,26 @@ export async function measureNoisy(load: NoisyLoad): Promise<{ noisyLossPercent:
       besidePerSec: Math.round(beside),
     };
   } finally {
-    await close();
+    await rig.close();
   }
 }
 
 /** Completions of the quiet tenant a second, while it offers its share. */
-async function served(queue: DurableQueue, { places, jobMs, seconds }: NoisyLoad, phase: string): Promise<number> {
+async function served(
+  queue: DurableQueue,
+  { places, jobMs, seconds }: NoisyLoad,
+  phase: string,
+): Promise<number> {
   const perSec = (places * 1_000 * SHARE) / jobMs;
   const startedAt = performance.now();
   const endAt = startedAt + seconds * 1_000;
   let [offered, completed, free] = [0, 0, places];
   const finish = async (task: number, tenant: string): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, jobMs));
-    await queue.execute({ kind: "report", reports: [{ task, outcome: { kind: "succeeded", result: NOTHING } }] });
+    await queue.execute({
+      kind: "report",
+      reports: [{ task, outcome: { kind: "succeeded", result: NOTHING } }],
+    });
     free += 1;
     if (tenant === "quiet" && performance.now() <= endAt) completed += 1;
   };

@@ -16,7 +16,10 @@ export async function openQueue(): Promise<QueueRig> {
   const [clock, random, epoch] = [new SystemClock(), systemRandom, { era: 1, revision: 1 }];
   const objects = await openObjects(`file:${folder}`, { clock, random, environment: {} });
   const journal = await NodeJournal.open({ objects, name: "node/bench", epoch, clock, random });
-  const pages = await SlatePages.open({ place: { kind: "folder", folder: join(folder, "pages") }, name: "shard-0" });
+  const pages = await SlatePages.open({
+    place: { kind: "folder", folder: join(folder, "pages") },
+    name: "shard-0",
+  });
   const queue = await DurableQueue.open({
     shard: "0",
     epoch,

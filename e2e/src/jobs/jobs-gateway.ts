@@ -97,7 +97,7 @@ export class JobsGateway {
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
     const text = await answer.text();
-    const isJson = answer.headers.get("content-type")?.includes("json") === true;
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;
     return { status: answer.status, body: isJson && text !== "" ? (JSON.parse(text) as unknown) : text };
   }
 

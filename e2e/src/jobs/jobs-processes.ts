@@ -28,14 +28,22 @@ export class JobsProcesses {
     this.addresses.set(name, address);
     const node = new KeelsonProcess([
       "node",
-      ...["--config", this.#config],
-      ...["--id", name],
-      ...["--store", this.#store],
-      ...["--objects", join(this.folder, "objects")],
-      ...["--data", join(this.folder, name)],
-      ...["--service", "jobs"],
-      ...["--listen", address],
-      ...["--ttl", TTL],
+      "--config",
+      this.#config,
+      "--id",
+      name,
+      "--store",
+      this.#store,
+      "--objects",
+      `file:${join(this.folder, "objects")}`,
+      "--data",
+      join(this.folder, name),
+      "--service",
+      "jobs",
+      "--listen",
+      address,
+      "--ttl",
+      TTL,
     ]);
     this.running.set(name, node);
     await node.says(/member of the fleet/, 30_000);

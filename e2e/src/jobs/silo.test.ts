@@ -241,7 +241,7 @@ test("Gubernator's V1 counts for everybody", async () => {
       );
     });
   // name "n", unique_key "k", hits 1, limit 2, duration 60000.
-  const request = Buffer.from("0a0f0a016e12016b1801200228e0d403", "hex");
+  const request = Buffer.from("0a0e0a016e12016b1801200228e0d403", "hex");
   const statuses: string[] = [];
   for (let index = 0; index < 3; index += 1) statuses.push((await ask(request)).toString("hex").slice(0, 12));
   // remaining 1, remaining 0, then status 1: over the limit.

@@ -104,6 +104,7 @@ export const jobsPlugin = definePlugin({
       status: 503,
       about: "the tenant belongs to another shard: the shard was split; ask again",
     },
+    SPLITTING: { status: 503, about: "the shard is being split; ask again in a moment" },
     NO_SHARD: { status: 503, about: "no shard of the job queue is known yet" },
     JOBS_UNKNOWN: {
       status: 503,

@@ -9,8 +9,10 @@ import { RemoteLimiter } from "./gubernator/remote-limiter.ts";
 import { SERVICE } from "./client/shard-calls.ts";
 import { Journals } from "./shard/journals.ts";
 import { JobsShard } from "./shard/jobs-shard.ts";
-import { shardRange } from "./shard/ranges.ts";
+import { isWithin, shardRange } from "./shard/ranges.ts";
+import type { SplitPorts } from "./shard/splitting.ts";
 import { DurableQueue } from "./storage/durable-queue.ts";
+import type { Manifest } from "./storage/manifest.ts";
 import { MemoryPagesPlace } from "./storage/memory-pages.ts";
 import { pagePlace, prepareEnvironment } from "./storage/page-place.ts";
 import type { Pages } from "./storage/pages.ts";
@@ -32,6 +34,14 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
   const { shards, leaseMs, lostLeasesMax, retentionMs } = config;
   const journals = new Journals({ objects, node, clock, random });
   const openPages = pageOpener(context);
+  const place = pagePlace(objects, config.pages);
+  const copyOf = (shard: string, manifest: () => Manifest): SplitPorts["copy"] =>
+    place?.kind === "folder"
+      ? async (half) => {
+          const { copyPages } = await import("./storage/copy-pages.ts");
+          await copyPages(place.folder, pagesName(shard), pagesName(half), manifest());
+        }
+      : undefined;
   const held = new Map<string, JobsShard>();
   let self: KeelsonNode | undefined;
   const remote =
@@ -62,6 +72,7 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         rates: remote === undefined ? rateAlgorithm : undefined,
         cron: cronAlgorithm,
         terms: { leaseMs, lostLeasesMax, retentionMs },
+        keep: (tenant) => isWithin(range, tenant),
       });
     } catch (error) {
       await pages.close();
@@ -78,6 +89,12 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         if (remote !== undefined) askRemote(remote, queue, effects);
       },
       onClose: () => held.delete(shard),
+      split: self && {
+        catalogue: self.catalogue(SERVICE),
+        initialIds: Array.from({ length: shards }, (_, index) => String(index)),
+        epoch,
+        copy: copyOf(shard, () => queue.manifest),
+      },
     });
     held.set(shard, opened);
     return opened;
@@ -117,6 +134,7 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
       parameters: { shards, replicas: 1, placement: {} },
       placement: ring({ service: SERVICE }),
       stabilisationMs: 0,
+      catalogued: true,
       open: ({ shard, epoch }) => open(shard, epoch),
       attach: (node) => {
         self = node;
@@ -158,6 +176,10 @@ function pageOpener({ objects, config }: NodeContext<JobsConfig>): (shard: strin
   prepareEnvironment(place, process.env);
   return async (shard) => {
     const { SlatePages } = await import("./storage/slate-pages.ts");
-    return SlatePages.open({ place, name: `shard-${shard}` });
+    return SlatePages.open({ place, name: pagesName(shard) });
   };
+}
+
+function pagesName(shard: string): string {
+  return `shard-${shard}`;
 }

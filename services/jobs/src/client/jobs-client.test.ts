@@ -7,6 +7,7 @@ import { TestFleet } from "@keelson/testkit";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { JobCancelled, JobFailed } from "./errors.ts";
+import type { JobHandle } from "./job-handle.ts";
 import { JobsClient } from "./jobs-client.ts";
 import { jobsPlugin } from "../plugin.ts";
 import type { JobStopped } from "../worker/running-job.ts";
@@ -192,4 +193,58 @@ describe("a client and a worker", () => {
     client.worker("later", ({ payload }) => payload);
     expect(await client.job("kept").result()).toBe("still here");
   }, 30_000);
+
+  test("a shard is split under load, and nothing is lost or runs twice", async () => {
+    const seen = new Map<string, number>();
+    client.worker(
+      "load",
+      async ({ id }) => {
+        seen.set(id, (seen.get(id) ?? 0) + 1);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return id;
+      },
+      { concurrency: 20 },
+    );
+    await client.enqueue({
+      group: "later",
+      tenant: "t1",
+      id: "waits",
+      payload: 1,
+      startAtMs: Date.now() + 3_600_000,
+    });
+    const handles: JobHandle<string>[] = [];
+    let producing = true;
+    const produce = async (lane: number): Promise<void> => {
+      for (let count = 0; producing; count += 1)
+        handles.push(
+          await client.enqueue({ group: "load", tenant: `t${(count + lane) % 30}`, id: `${lane}-${count}` }),
+        );
+    };
+    const lanes = [0, 1, 2].map(produce);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const before = handles.length;
+    const split = await client.calls.byShard(
+      "1",
+      "write",
+      "split",
+      {},
+      { timeoutMs: 20_000, idempotent: false },
+    );
+    expect(split).toEqual({
+      left: "4000000000000000-5fffffffffffffff",
+      right: "6000000000000000-7fffffffffffffff",
+    });
+    await fleet.until(
+      () => access.shards("jobs").ids.length === 5,
+      10_000,
+      () => "the halves are not listed",
+    );
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    producing = false;
+    await Promise.all(lanes);
+    expect(handles.length).toBeGreaterThan(before);
+    expect(await Promise.all(handles.map((handle) => handle.result()))).toEqual(handles.map(({ id }) => id));
+    expect([...seen.values()].filter((count) => count !== 1)).toEqual([]);
+    expect(await client.get("waits", "t1")).toMatchObject({ status: "scheduled" });
+  }, 60_000);
 });

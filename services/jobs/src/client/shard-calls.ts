@@ -16,9 +16,18 @@ export interface CallTerms {
 }
 
 /** Codes after which the same call may do better a moment later, on another shard perhaps. */
-const PASSING = new Set(["NOT_IN_RANGE", "SPLITTING", "NO_HOLDER", "NO_SHARD"]);
+const PASSING = new Set([
+  "NOT_IN_RANGE",
+  "SPLITTING",
+  "NO_HOLDER",
+  "NO_SHARD",
+  "JOBS_CLOSED",
+  "JOBS_UNKNOWN",
+]);
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 500;
+/** Then the map is looked at again: the shard may be gone for ever. */
+const TRY_MS = 15_000;
 
 export class ShardCalls {
   readonly access: FleetAccess;
@@ -61,7 +70,7 @@ export class ShardCalls {
         // oxlint-disable-next-line no-await-in-loop -- the next try comes after this one.
         return await this.byShard(this.shardOf(tenant), mode, method, body, {
           ...terms,
-          timeoutMs: Math.max(1, leftMs),
+          timeoutMs: Math.max(1, Math.min(leftMs, TRY_MS)),
         });
       } catch (error) {
         if (!isPassing(error) || leftMs <= pauseMs) throw error;

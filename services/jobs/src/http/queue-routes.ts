@@ -215,6 +215,23 @@ export const queueRoutes = {
       },
     },
   }),
+  split: route({
+    verb: "POST",
+    path: "/shards/{shard}/split",
+    summary: "Split a shard in two, at a hash or in the middle",
+    params: z.object({ shard: z.string() }),
+    body: z.object({
+      at: z
+        .string()
+        .regex(/^[0-9a-f]{16}$/)
+        .optional(),
+    }),
+    answer: z.object({ left: z.string(), right: z.string() }),
+    scope: "admin",
+    mode: "write",
+    limits: { timeoutMs: 60_000, inflightMax: 4 },
+    to: { kind: "one", shard: ({ params }) => params.shard, ask: ({ body }) => ({ method: "split", body }) },
+  }),
   dump: route({
     verb: "GET",
     path: "/shards/{shard}/dump",

@@ -57,7 +57,7 @@ const Dedupe = z.discriminatedUnion("mode", [
 
 const Content = z.object({
   group: Group,
-  payload: z.unknown().describe("anything"),
+  payload: z.unknown().optional().describe("anything"),
   priority: z.int().min(0).max(99).optional().describe("0 runs first; 50 when left out"),
   retry: Retry.optional(),
   limits: z.array(Limit).max(JOB_LIMITS.limitsPerJobMax).optional(),

@@ -18,8 +18,9 @@ import type { RateLimitRequest } from "../gubernator/rate-limit.ts";
 import type { DurableQueue } from "../storage/durable-queue.ts";
 import { dumpJob, type DumpLine } from "./dump.ts";
 import { ProgressBoard } from "./progress.ts";
-import { hex, tenantPlace, type ShardRange } from "./ranges.ts";
+import { hex, isWithin, tenantPlace, type ShardRange } from "./ranges.ts";
 import { ShardFailure } from "./shard-failure.ts";
+import { halvesOf, splitFrozen, type Halves, type SplitPorts } from "./splitting.ts";
 import { bodyOf, commandOf } from "./shapes.ts";
 import { WatchDesk } from "./watch-desk.ts";
 import { WorkDesk } from "./work-desk.ts";
@@ -36,6 +37,8 @@ export interface JobsShardOptions {
   readonly onEffects?: (effects: readonly Effect[]) => void;
   /** The tenure has ended. */
   readonly onClose?: () => void;
+  /** What a split needs of the node. */
+  readonly split?: SplitPorts | undefined;
 }
 
 export class JobsShard implements Shard {
@@ -45,6 +48,7 @@ export class JobsShard implements Shard {
   readonly #work: WorkDesk;
   readonly #watch: WatchDesk;
   readonly #progress = new ProgressBoard();
+  #splitting = false;
   /** Tenants that were found to be in range, because hashing costs more than looking. */
   readonly #known = new Set<string>();
   /** Gubernator's limits that are asked for by name; those of jobs are the engine's. */
@@ -66,6 +70,8 @@ export class JobsShard implements Shard {
   }
 
   async handle({ method, body }: ShardRequest): Promise<unknown> {
+    if (this.#splitting)
+      throw new ShardFailure("SPLITTING", "the shard is being split: ask again in a moment");
     switch (method) {
       case "execute":
         return this.#execute(commandOf(body));
@@ -95,6 +101,8 @@ export class JobsShard implements Shard {
         const nowMs = this.#options.wallMs();
         return requests.map((request) => this.#limiter.check(request, nowMs));
       }
+      case "split":
+        return this.#split(bodyOf<{ at?: string }>("split", body).at);
       case "checkpoint":
         return this.queue.checkpoint();
       default:
@@ -103,6 +111,8 @@ export class JobsShard implements Shard {
   }
 
   stream({ method, body }: ShardRequest): AsyncIterable<unknown> {
+    if (this.#splitting)
+      throw new ShardFailure("SPLITTING", "the shard is being split: ask again in a moment");
     switch (method) {
       case "work":
         return this.#work.open(bodyOf<WorkOpen>("work", body));
@@ -160,6 +170,25 @@ export class JobsShard implements Shard {
     return this.queue.execute({ kind: "heartbeat", worker, tasks });
   }
 
+  /** `at` is a place in hexadecimal. */
+  async #split(at: string | undefined): Promise<Halves> {
+    const { split } = this.#options;
+    if (split === undefined) throw new ShardFailure("WRONG_STATE", "this shard cannot be split");
+    const halves = halvesOf(this.range, at === undefined ? undefined : BigInt(`0x${at}`));
+    this.#splitting = true;
+    this.#work.close();
+    this.#watch.close();
+    try {
+      await this.queue.freeze();
+      await splitFrozen(this.range, halves, split);
+      return halves;
+    } catch (error) {
+      this.queue.thaw();
+      this.#splitting = false;
+      throw error;
+    }
+  }
+
   async #get(name: JobName): Promise<(JobView & { readonly progress?: unknown }) | undefined> {
     const view = await this.queue.get(name);
     const progress = this.#progress.get(name);
@@ -172,6 +201,8 @@ export class JobsShard implements Shard {
     );
     let lines: DumpLine[] = [];
     for await (const view of this.queue.everyJob()) {
+      // What a split left of the other half.
+      if (!this.#holds(view.spec.tenant)) continue;
       for (const line of dumpJob(view, leases.get(`${view.spec.tenant}\n${view.spec.id}`)))
         if (line.key.startsWith(prefix)) lines.push(line);
       if (lines.length < DUMP_LINES) continue;
@@ -182,18 +213,20 @@ export class JobsShard implements Shard {
   }
 
   #inRange<T extends { readonly tenant: string }>(name: T): T {
-    if (this.#known.has(name.tenant)) return name;
-    const place = tenantPlace(name.tenant);
-    const { first, last, id } = this.range;
-    if (place >= first && place <= last) {
-      if (this.#known.size >= KNOWN_MAX) this.#known.clear();
-      this.#known.add(name.tenant);
-      return name;
-    }
+    if (this.#holds(name.tenant)) return name;
+    const place = hex(tenantPlace(name.tenant));
     throw new ShardFailure(
       "NOT_IN_RANGE",
-      `tenant ${JSON.stringify(name.tenant.slice(0, 64))} (${hex(place)}) is not within shard ${id} range`,
+      `tenant ${JSON.stringify(name.tenant.slice(0, 64))} (${place}) is not within shard ${this.range.id} range`,
     );
+  }
+
+  #holds(tenant: string): boolean {
+    if (this.#known.has(tenant)) return true;
+    if (!isWithin(this.range, tenant)) return false;
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+    this.#known.add(tenant);
+    return true;
   }
 }
 

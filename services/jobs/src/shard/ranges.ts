@@ -35,6 +35,11 @@ export function shardRange(id: string, initial: number): ShardRange | undefined 
   return { id, first: (number * PLACES) / count, last: ((number + 1n) * PLACES) / count - 1n };
 }
 
+export function isWithin({ first, last }: ShardRange, tenant: string): boolean {
+  const place = tenantPlace(tenant);
+  return place >= first && place <= last;
+}
+
 export function rangeId(first: bigint, last: bigint): string {
   return `${hex(first)}-${hex(last)}`;
 }

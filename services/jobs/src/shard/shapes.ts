@@ -176,6 +176,7 @@ const BODIES = {
   tenant: { tenant: isText },
   task: { task: isNumber },
   dump: { prefix: isText },
+  split: { at: maybe((value) => typeof value === "string" && /^[0-9a-f]{16}$/.test(value)) },
   rates: { requests: isList(hasShape(RATES)) },
 } as const;
 

@@ -44,11 +44,15 @@ export function restKeys({ checkpoint, restChunks }: Manifest): string[] {
 /** Which checkpoint's version of each page counts. */
 export type PageVersions = Map<number, number>;
 
-/** Loads the manifest's checkpoint into the engine. Gives the versions that count and the keys of those that do not. */
+/**
+ * Loads the manifest's checkpoint into the engine. Gives the versions that count and the keys of those that do not. After a split the pages of both halves begin
+ * as copies of the whole's: `keep` says which tenants are this one's, and the others are as good as absent.
+ */
 export async function loadActive(
   pages: Pages,
   manifest: Manifest,
   engine: Engine,
+  keep: (tenant: string) => boolean = () => true,
 ): Promise<{ readonly versions: PageVersions; readonly stale: string[] }> {
   const versions: PageVersions = new Map();
   const stale: string[] = [];
@@ -57,7 +61,7 @@ export async function loadActive(
   const settle = (): void => {
     if (held === undefined) return;
     const { page, checkpoint } = readActiveKey(held.key);
-    const jobs = decodeJobPage(held.value);
+    const jobs = decodeJobPage(held.value).filter(({ tenant }) => keep(tenant));
     for (const job of jobs) restore.add(job);
     if (jobs.length > 0) versions.set(page, checkpoint);
     else stale.push(held.key);
@@ -83,6 +87,16 @@ export async function loadActive(
     const chunks = await Promise.all(restKeys(manifest).map((key) => pages.get(key)));
     if (chunks.some((chunk) => chunk === undefined)) throw new Error("a part of the checkpoint is missing");
     restore.finish(Buffer.concat(chunks as Uint8Array[]));
+    dropOthers(engine, keep);
   }
   return { versions, stale };
+}
+
+/** What is not jobs of tenants that are not kept: settings, limits, schedules. */
+function dropOthers({ state }: Engine, keep: (tenant: string) => boolean): void {
+  for (const [name, tenant] of state.tenants) {
+    if (keep(name)) continue;
+    state.schedules -= tenant.schedules?.size ?? 0;
+    state.tenants.delete(name);
+  }
 }

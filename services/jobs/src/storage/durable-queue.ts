@@ -24,6 +24,7 @@ import { Checkpointer } from "./checkpointer.ts";
 import { Commits } from "./commits.ts";
 import { JobsError } from "./errors.ts";
 import type { FinishedJobs } from "./finished/finished-jobs.ts";
+import type { Manifest } from "./manifest.ts";
 import type { NodeJournal } from "./node-journal.ts";
 import type { Pages } from "./pages.ts";
 import { recover, type Recovered } from "./recovery.ts";
@@ -59,6 +60,8 @@ export interface DurableQueueOptions {
   readonly cron: CronAlgorithm;
   readonly terms?: Partial<EngineTerms> | undefined;
   readonly queueTerms?: Partial<QueueTerms> | undefined;
+  /** Tenants that are the shard's; all when left out. What a split left of others is not loaded. */
+  readonly keep?: ((tenant: string) => boolean) | undefined;
 }
 
 export interface QueueStats {
@@ -89,6 +92,7 @@ export class DurableQueue {
   #line: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #evictions = 0;
+  #frozen = false;
   #timer: Timer | undefined;
   #timerAtMs = Infinity;
   #checkpointFailures = 0;
@@ -153,9 +157,14 @@ export class DurableQueue {
     };
   }
 
+  get manifest(): Manifest {
+    return this.#checkpointer.manifest;
+  }
+
   /** Resolves with the answer once it is durable. Rejects with a JobsError. */
   execute<K extends CommandKind>(command: Command<K>): Promise<Answer<K>> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#frozen) return Promise.reject(new JobsError("JOBS_CLOSED", "the shard is being split"));
     const atOnce =
       this.#waiting === 0 &&
       this.#commits.inflightBytes < this.#terms.inflightBytesMax &&
@@ -202,6 +211,23 @@ export class DurableQueue {
     for await (const job of this.#finished.all(this.#options.clock.wall()))
       if (state.find(job.tenant, job.id) === undefined && !state.forgotten.has(jobKey(job)))
         yield viewStored(job, this.#retentionMs);
+  }
+
+  /** Takes no more commands, and puts everything into a checkpoint: nothing changes from then on, not even by time. */
+  async freeze(): Promise<void> {
+    this.#frozen = true;
+    this.#timer?.cancel();
+    await this.#line;
+    // One that runs may have begun before the last command.
+    if (this.#checkpointer.running) await this.#checkpointer.run();
+    await this.checkpoint();
+  }
+
+  /** Goes on after all. */
+  thaw(): void {
+    this.#frozen = false;
+    this.#timerAtMs = Infinity;
+    this.#arm();
   }
 
   checkpoint(): Promise<void> {
@@ -294,14 +320,14 @@ export class DurableQueue {
   #arm(): void {
     const now = this.#now();
     const waitMs = this.#engine.waitMs(now);
-    if (waitMs === undefined || this.#failure !== undefined) return;
+    if (waitMs === undefined || this.#failure !== undefined || this.#frozen) return;
     const atMs = now.monoMs + waitMs;
     if (atMs >= this.#timerAtMs) return;
     this.#timer?.cancel();
     this.#timerAtMs = atMs;
     this.#timer = this.#options.clock.after(waitMs, () => {
       this.#timerAtMs = Infinity;
-      if (this.#failure !== undefined) return;
+      if (this.#failure !== undefined || this.#frozen) return;
       // Whoever fails here fails everybody: `onFailure` tells.
       this.#apply({ kind: "tick" }, []).catch(() => {});
     });

@@ -23,6 +23,8 @@ export interface RecoveryOptions {
   readonly random: Random;
   readonly ports: Omit<EnginePorts, "random">;
   readonly terms: EngineTerms;
+  /** Tenants that are the shard's; all when left out. */
+  readonly keep?: ((tenant: string) => boolean) | undefined;
 }
 
 export interface Recovered {
@@ -43,7 +45,7 @@ export async function recover(options: RecoveryOptions): Promise<Recovered> {
   await journal.journal.flush();
   await fenceOthers(options, manifest.tails);
   const engine = new Engine({ random, ...ports }, terms);
-  const { versions, stale } = await loadActive(pages, manifest, engine);
+  const { versions, stale } = await loadActive(pages, manifest, engine, options.keep);
   const finished = await FinishedJobs.load(pages, manifest.runs, terms.retentionMs);
   let replayed = 0;
   // oxlint-disable-next-line no-await-in-loop -- tenures one after the other.

@@ -21,11 +21,11 @@ export interface ShardFeedOptions {
   onTasks(tasks: readonly GivenTask[]): void;
   onRefresh(limit: RefreshTask): void;
   onStop(task: number, code: JobStopped["code"]): void;
-  held(): readonly number[];
+  held(): readonly GivenTask[];
   onProblem(problem: Error): void;
 }
 
-const CALL_TIMEOUT_MS = 10_000;
+const CALL_TIMEOUT_MS = 5_000;
 const REOPEN_FIRST_MS = 50;
 const REOPEN_MAX_MS = 2_000;
 /** Until the first task says how long leases are. */
@@ -34,11 +34,32 @@ const LEASE_MS = 10_000;
 const REPORT_TIMEOUT_MS = 30_000;
 const STOP_CODES = { cancelled: "CANCELLED", timeout: "TIMEOUT", lost: "LEASE_LOST" } as const;
 
+/** Failures of the way to a shard that moves, is being split or has been. */
+const PASSING: ReadonlySet<string> = new Set([
+  "SPLITTING",
+  "NO_HOLDER",
+  "NO_SHARD",
+  "MOVED",
+  "TIMEOUT",
+  "UNREACHABLE",
+  "WARMING",
+  "JOBS_CLOSED",
+  "JOBS_UNKNOWN",
+  "CUT",
+  "OUTCOME_UNKNOWN",
+]);
+const RETRY_PAUSE_MS = 50;
+
+interface Report {
+  readonly tuple: ReportTuple;
+  readonly tenant: string;
+}
+
 export class ShardFeed {
   readonly #calls: ShardCalls;
   readonly #options: ShardFeedOptions;
   readonly #closing = new AbortController();
-  readonly #reports: Batcher<ReportTuple, Error | undefined>;
+  readonly #reports: Batcher<Report, Error | undefined>;
   readonly #progress = new Map<number, TaskProgress>();
   /** Credit that it has spent and not got back. */
   owed = 0;
@@ -64,7 +85,7 @@ export class ShardFeed {
   }
 
   /** Undefined when it was accepted; otherwise why it was not. */
-  report(task: number, outcome: AttemptOutcome): Promise<Error | undefined> {
+  report({ task, tenant }: GivenTask, outcome: AttemptOutcome): Promise<Error | undefined> {
     this.#progress.delete(task);
     const bytes =
       outcome.kind === "succeeded"
@@ -72,7 +93,7 @@ export class ShardFeed {
         : outcome.kind === "failed"
           ? outcome.data.length
           : 0;
-    return this.#reports.add(reportTuple(task, outcome), bytes + 20);
+    return this.#reports.add({ tuple: reportTuple(task, outcome), tenant }, bytes + 20);
   }
 
   /** One more task may come. It is told with the next reports, or in a moment if there are none. */
@@ -156,14 +177,50 @@ export class ShardFeed {
     for (const { task, reason } of stops ?? []) this.#options.onStop(task, STOP_CODES[reason]);
   }
 
-  async #ack(reports: readonly ReportTuple[]): Promise<readonly (Error | undefined)[]> {
+  async #ack(reports: readonly Report[]): Promise<readonly (Error | undefined)[]> {
+    const until = performance.now() + REPORT_TIMEOUT_MS;
+    for (;;) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- again, when the shard was elsewhere.
+        return await this.#tryAck(reports);
+      } catch (error) {
+        const isPassing = error instanceof RouterError && PASSING.has(error.code);
+        if (!isPassing || performance.now() > until || this.#closing.signal.aborted) throw error;
+      }
+      // oxlint-disable-next-line no-await-in-loop -- as above.
+      await pause(RETRY_PAUSE_MS, this.#closing.signal);
+    }
+  }
+
+  async #tryAck(reports: readonly Report[]): Promise<readonly (Error | undefined)[]> {
+    const problems: (Error | undefined)[] = reports.map(() => undefined);
+    if (!this.#isListed()) {
+      await this.#ackElsewhere(reports, problems);
+      return problems;
+    }
     const credit = this.#untold;
     this.#untold = 0;
-    const body: Ack = { session: this.#session, worker: this.#options.worker, reports, credit };
-    const refused = (await this.#call("ack", body, REPORT_TIMEOUT_MS)) as AckAnswer;
-    const problems: (Error | undefined)[] = reports.map(() => undefined);
+    const { worker } = this.#options;
+    const body: Ack = { session: this.#session, worker, reports: reports.map(({ tuple }) => tuple), credit };
+    const refused = (await this.#call("ack", body)) as AckAnswer;
     for (const [index, code, message] of refused) problems[index] = new JobsError(code, message);
     return problems;
+  }
+
+  /** The shard was split: each task is in the half that its tenant belongs to. */
+  async #ackElsewhere(reports: readonly Report[], problems: (Error | undefined)[]): Promise<void> {
+    const { worker } = this.#options;
+    const asked = reports.map(async ({ tuple, tenant }, index) => {
+      const body: Ack = { session: "", worker, reports: [tuple], credit: 0 };
+      const terms = { timeoutMs: CALL_TIMEOUT_MS };
+      const refused = (await this.#calls.byTenant(tenant, "write", "ack", body, terms)) as AckAnswer;
+      for (const [, code, message] of refused) problems[index] = new JobsError(code, message);
+    });
+    await Promise.all(asked);
+  }
+
+  #isListed(): boolean {
+    return this.#calls.map.ranges.some(({ id }) => id === this.#options.shard);
   }
 
   #beatLater(): void {
@@ -180,17 +237,12 @@ export class ShardFeed {
   }
 
   async #beat(): Promise<void> {
-    const tasks = this.#options.held();
-    if (tasks.length === 0) return;
+    const held = this.#options.held();
+    if (held.length === 0) return;
     const progress = [...this.#progress.values()];
     this.#progress.clear();
-    const body: BeatAsk = {
-      worker: this.#options.worker,
-      tasks,
-      ...(progress.length > 0 ? { progress } : {}),
-    };
     try {
-      for (const { task, state } of (await this.#call("beat", body)) as readonly Beat[]) {
+      for (const { task, state } of await this.#sendBeat(held, progress)) {
         if (state === "cancel") this.#options.onStop(task, "CANCELLED");
         // It may have been reported while the beat was on its way; then nobody runs it any more.
         if (state === "lost") this.#options.onStop(task, "LEASE_LOST");
@@ -200,7 +252,21 @@ export class ShardFeed {
     }
   }
 
-  #call(method: string, body: unknown, timeoutMs = CALL_TIMEOUT_MS): Promise<unknown> {
-    return this.#calls.byShard(this.#options.shard, "write", method, body, { timeoutMs });
+  async #sendBeat(held: readonly GivenTask[], progress: readonly TaskProgress[]): Promise<readonly Beat[]> {
+    const { worker } = this.#options;
+    if (this.#isListed()) {
+      const tasks = held.map(({ task }) => task);
+      const body: BeatAsk = { worker, tasks, ...(progress.length > 0 ? { progress } : {}) };
+      return (await this.#call("beat", body)) as readonly Beat[];
+    }
+    const terms = { timeoutMs: CALL_TIMEOUT_MS };
+    const beats = held.map(({ task, tenant }) =>
+      this.#calls.byTenant(tenant, "write", "beat", { worker, tasks: [task] }, terms),
+    );
+    return (await Promise.all(beats)).flat() as Beat[];
+  }
+
+  #call(method: string, body: unknown): Promise<unknown> {
+    return this.#calls.byShard(this.#options.shard, "write", method, body, { timeoutMs: CALL_TIMEOUT_MS });
   }
 }

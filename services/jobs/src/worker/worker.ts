@@ -133,7 +133,7 @@ export class JobWorker {
       onTasks: (tasks) => this.#take(feed, tasks),
       onRefresh: (limit) => void this.#refresh(feed, limit),
       onStop: (task, code) => this.#stopOne(feed, task, code),
-      held: () => [...(this.#held.get(feed)?.keys() ?? [])],
+      held: () => Array.from(this.#held.get(feed)?.values() ?? [], ({ task }) => task),
       onProblem: onProblem ?? (() => undefined),
     });
     this.#held.set(feed, new Map());
@@ -183,7 +183,7 @@ export class JobWorker {
     if (stopped === "LEASE_LOST" || stopped === "TIMEOUT") this.#ended(held);
     else if (stopped === "WORKER_STOPPED" && outcome.kind === "failed") await this.#giveBack(feed, [held]);
     else {
-      const refusal = await feed.report(task.task, outcome);
+      const refusal = await feed.report(task, outcome);
       if (refusal !== undefined) this.#options.onProblem?.(refusal);
       this.#ended(held);
       this.#completed += 1;
@@ -225,7 +225,8 @@ export class JobWorker {
     // It has not begun, and must not.
     const index = this.#queue.indexOf(held);
     if (index >= 0) this.#queue.splice(index, 1);
-    if (code === "CANCELLED") void feed.report(task, { kind: "cancelled" }).then(() => this.#ended(held));
+    if (code === "CANCELLED")
+      void feed.report(held.task, { kind: "cancelled" }).then(() => this.#ended(held));
     else this.#ended(held);
   }
 

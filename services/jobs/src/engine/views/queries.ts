@@ -1,4 +1,5 @@
 /** Questions about what is in memory. Answers are copies. */
+import { decodeBody } from "../codec/body.ts";
 import type { JobName } from "../model/command.ts";
 import type { EngineStats, GroupView, JobStatus, JobView, LeaseView, LimitView } from "../model/views.ts";
 import type { Job } from "../state/job.ts";
@@ -135,7 +136,17 @@ export class Queries {
       if (status !== undefined && job.status !== status) continue;
       if (before === undefined || listedBefore(before, job)) found.push(job);
     }
+    for (const job of this.#endedWith(tenant, metadata.key, metadata.value)) {
+      if (status !== undefined && job.status !== status) continue;
+      if (before === undefined || listedBefore(before, job)) found.push(job);
+    }
     return found.sort(inListOrder).slice(0, limit);
+  }
+
+  /** Jobs that have ended are not in the index any more, and not in pages yet. There are few of them. */
+  *#endedWith(tenant: string, key: string, value: string): Generator<Job> {
+    for (const job of this.#state.finished)
+      if (job.tenant.name === tenant && decodeBody(job.body).metadata?.[key] === value) yield job;
   }
 }
 

@@ -1,0 +1,57 @@
+/**
+ * Splits a shard in two, while clients wait and lose nothing.
+ *
+ * Before: the shard is held here. (1) It takes no more commands and puts everything into a checkpoint; clients are told SPLITTING and come again. (2) Its pages
+ * are copied, once for each half. (3) One commit replaces it by its halves in the service's list of shards, guarded by the list's revision and by this tenure.
+ * After: the halves are granted as any shards are, each keeps its own tenants of the copy, and the whole is released. Until (3) nothing counts: any failure before
+ * lets the shard go on as it was, and a crash leaves copies that the next try replaces. Whether a commit that got no answer was carried out is seen in the list.
+ */
+import type { Epoch } from "@keelson/kernel";
+import type { Catalogue } from "@keelson/runtime";
+import { SERVICE } from "../client/shard-calls.ts";
+import { rangeId, type ShardRange } from "./ranges.ts";
+import { ShardFailure } from "./shard-failure.ts";
+
+export interface SplitPorts {
+  readonly catalogue: Catalogue;
+  /** The ids of all shards, while nobody has made a list. */
+  readonly initialIds: readonly string[];
+  readonly epoch: Epoch;
+  /** Copies the shard's pages for a half; undefined where that is not possible. */
+  readonly copy: ((half: string) => Promise<void>) | undefined;
+}
+
+export interface Halves {
+  readonly left: string;
+  readonly right: string;
+}
+
+/** `at` is the first place of the right half; the middle when left out. */
+export function halvesOf({ first, last }: ShardRange, at?: bigint): Halves {
+  const middle = at ?? first + (last - first + 1n) / 2n;
+  if (middle <= first || middle > last)
+    throw new ShardFailure(
+      "INVALID",
+      "the split point must lie within the shard's range, and not at its beginning",
+    );
+  return { left: rangeId(first, middle - 1n), right: rangeId(middle, last) };
+}
+
+/** Steps 2 and 3. Throws when the shard was not split, and then it was not. */
+export async function splitFrozen(range: ShardRange, halves: Halves, ports: SplitPorts): Promise<void> {
+  const { catalogue, copy, epoch, initialIds } = ports;
+  if (copy === undefined)
+    throw new ShardFailure("WRONG_STATE", "only shards with pages in a folder can be split");
+  await copy(halves.left);
+  await copy(halves.right);
+  const { head } = catalogue;
+  const ids = head?.value.shardIds ?? initialIds;
+  const shardIds = ids.flatMap((id) => (id === range.id ? [halves.left, halves.right] : [id]));
+  const report = await catalogue.commit({
+    guards: [{ about: "head", revision: head?.revision ?? 0 }],
+    writes: [{ about: "head", value: { v: 1, n: (head?.value.n ?? 0) + 1, shardIds } }],
+    holder: { replica: `${SERVICE}/${range.id}/0`, epoch },
+  });
+  if (report === "committed" || catalogue.head?.value.shardIds.includes(halves.left) === true) return;
+  throw new ShardFailure("WRONG_STATE", `the list of shards could not be changed (${report}): try again`);
+}
