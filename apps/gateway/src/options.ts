@@ -88,7 +88,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   bodyBytesMax: 1024 * 1024,
   timeoutMs: 10_000,
   routeInflightMax: 1_000,
-  loopLagMsMax: 500,
+  loopLagMsMax: 1_000,
   streamsMax: 2_000,
   streamPulseMs: 15_000,
   streamStallMs: 30_000,

@@ -11,7 +11,7 @@ export interface SheddingLimits {
 }
 
 const LOOK_MS = 50;
-const LOOKS = 3;
+const LOOKS = 4;
 
 export class Shedding {
   readonly #limits: SheddingLimits;
