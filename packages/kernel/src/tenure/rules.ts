@@ -1,7 +1,7 @@
 /**
  * Every safety rule of the ownership protocol that is a line of code rather than a guard in the store. All are always on; only the
  * simulator switches one off (`npm run sim -- --break <rule>`), to show that its checkers would notice.
- * Why each exists: docs/design/protocol.md and the table of what broke without it in docs/design/rules.md.
+ * Why each exists: docs/design/protocol.md. What breaks without it: `npm run sim -- --break`.
  */
 export interface Rules {
   /** Admission and answers check the session's deadline. */
