@@ -22,7 +22,7 @@ import { CodeError } from "./code-error.ts";
 import { openCtags, type CodeEngine, type SymbolReader } from "./engine/index.ts";
 import type { Resident } from "./evict.ts";
 import { Evictor } from "./evictor.ts";
-import { fleetFigures, saturation, unclaimed } from "./fleet-figures.ts";
+import { demandOf, fleetFigures, saturation, unclaimed } from "./fleet-figures.ts";
 import { CloneCache, Credentials } from "./git/index.ts";
 import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
 import { Limiter } from "./limiter.ts";
@@ -35,6 +35,7 @@ import { Transfers } from "./transfer.ts";
 
 const SERVICE = "code";
 const lookMs = 1_000;
+const fleetLooks = 5;
 
 export interface CodeNodeOptions {
   readonly context: Omit<NodeContext<CodeSettings>, "objects">;
@@ -57,6 +58,7 @@ export class CodeNode {
   #catalogue: RepositoryCatalogue | undefined;
   #evictor: Evictor | undefined;
   #symbols: Promise<SymbolReader | undefined> | undefined;
+  #looks = 0;
 
   constructor(options: CodeNodeOptions) {
     const { context, engine, matcher, tracer } = options;
@@ -151,7 +153,7 @@ export class CodeNode {
       residents: () => this.#residents(),
       freeBytes: () => this.#budget.freeBytes(),
       sizeOf: (id) => this.#budget.sizeOf(String(id)),
-      figures: () => fleetFigures(node, SERVICE),
+      demand: () => demandOf(node, SERVICE),
       log: (message, details) => log.info(details, message),
     });
   }
@@ -286,7 +288,8 @@ export class CodeNode {
       metrics.set("memory_bytes", held.memoryBytes, { repository: name });
       metrics.set("last_served_at", Math.floor(held.traffic.lastServedAt / 1_000), { repository: name });
     }
-    if (!this.#node) return;
+    // The whole fleet is looked at less often: that takes time in proportion to it.
+    if (!this.#node || this.#looks++ % fleetLooks !== 0) return;
     const figures = fleetFigures(this.#node, SERVICE);
     const rows = this.#list.all();
     metrics.set("code_repositories_unclaimed", unclaimed(figures, rows, config.replicas).length);

@@ -3,10 +3,9 @@
  * follows from how long it waits first. For a repository of its own that has grown, it does so at once. What rests is released, and is no lot before
  * somebody asks for it.
  */
-import type { Clock, Random, Timer } from "@keelson/kernel";
+import type { Clock, Demand, Random, Timer } from "@keelson/kernel";
 import type { RepositoryCatalogue } from "./catalogue.ts";
 import { chooseVictims, type EvictionTerms, type Resident } from "./evict.ts";
-import type { FleetFigures } from "./fleet-figures.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import type { Repository } from "./repository.ts";
 
@@ -19,7 +18,8 @@ export interface EvictorPorts {
   readonly residents: () => Resident[];
   readonly freeBytes: () => number;
   readonly sizeOf: (id: number) => number;
-  readonly figures: () => FleetFigures;
+  /** What fits on no node, as the auctions say. */
+  readonly demand: () => Demand | undefined;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -77,9 +77,8 @@ export class Evictor {
   }
 
   async #look(): Promise<void> {
-    const { figures, catalogue, clock } = this.#ports;
-    const { demand } = figures();
-    const wanted = new Set((demand?.replicas ?? []).map((replica) => Number(replica.split("/")[1])));
+    const { demand, catalogue, clock } = this.#ports;
+    const wanted = new Set((demand()?.replicas ?? []).map((replica) => Number(replica.split("/")[1])));
     for (const id of this.#planned.keys()) if (!wanted.has(id)) this.#planned.delete(id);
     for (const id of wanted) {
       const repository = catalogue.get(id);

@@ -1,16 +1,16 @@
 /** What a node's copy of the store tells about the whole fleet of the service: who has how much memory, what is held, and what fits nowhere. Only reads. */
 import type { Bidder, Demand, Footprint, Tenure } from "@keelson/kernel";
 import type { KeelsonNode } from "@keelson/runtime";
-import { CATALOGUE_SHARD, type Repository } from "./repository.ts";
+import type { Repository } from "./repository.ts";
 
-export interface NodeFigures {
+interface Room {
   readonly node: string;
   readonly budgetBytes: number;
   takenBytes: number;
 }
 
 export interface FleetFigures {
-  readonly nodes: ReadonlyMap<string, NodeFigures>;
+  readonly nodes: ReadonlyMap<string, Room>;
   /** By `<shard>/<replica>`. */
   readonly tenures: ReadonlyMap<string, Tenure>;
   readonly demand: Demand | undefined;
@@ -19,15 +19,13 @@ export interface FleetFigures {
 }
 
 export function fleetFigures(node: Pick<KeelsonNode, "mirror" | "keys">, service: string): FleetFigures {
-  const nodes = new Map<string, NodeFigures>();
+  const nodes = new Map<string, Room>();
   const tenures = new Map<string, Tenure>();
   const footprints = new Map<string, number>();
-  let demand: Demand | undefined;
   const { keys } = node;
   const tenurePrefix = keys.tenure(`${service}/`);
   const bidderPrefix = `${keys.auction(service, "bidder")}/`;
   const footprintPrefix = `${keys.auction(service, "footprint")}/`;
-  const demandKey = keys.auction(service, "demand");
   for (const { key, value } of node.mirror.image.entries()) {
     if (key.startsWith(tenurePrefix))
       tenures.set(key.slice(tenurePrefix.length), JSON.parse(value) as Tenure);
@@ -36,13 +34,19 @@ export function fleetFigures(node: Pick<KeelsonNode, "mirror" | "keys">, service
     else if (key.startsWith(bidderPrefix)) {
       const { node: name, budgetBytes } = JSON.parse(value) as Bidder;
       nodes.set(name, { node: name, budgetBytes, takenBytes: 0 });
-    } else if (key === demandKey) demand = JSON.parse(value) as Demand;
+    }
   }
   for (const [replica, tenure] of tenures) {
     const holder = nodes.get(tenure.node);
     if (holder) holder.takenBytes += footprints.get(replica.slice(0, replica.lastIndexOf("/"))) ?? 0;
   }
-  return { nodes, tenures, demand, footprints };
+  return { nodes, tenures, demand: demandOf(node, service), footprints };
+}
+
+/** What fits on no node, as the auctions say; undefined when everything does. */
+export function demandOf(node: Pick<KeelsonNode, "mirror" | "keys">, service: string): Demand | undefined {
+  const entry = node.mirror.image.get(node.keys.auction(service, "demand"));
+  return entry && (JSON.parse(entry.value) as Demand);
 }
 
 /** Replicas of active repositories that nobody holds. */
@@ -75,8 +79,4 @@ export function roomiest({ nodes }: FleetFigures): number {
   let free = 0;
   for (const { budgetBytes, takenBytes } of nodes.values()) free = Math.max(free, budgetBytes - takenBytes);
   return free;
-}
-
-export function isRepositoryShard(shard: string): boolean {
-  return shard !== CATALOGUE_SHARD;
 }

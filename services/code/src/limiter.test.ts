@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { Limiter } from "./limiter.ts";
+
+test("so many run at once, the others in order, and a failure frees its place", async () => {
+  const limiter = new Limiter(2);
+  const log: string[] = [];
+  const ends: (() => void)[] = [];
+  const work = (name: string, fails = false) =>
+    limiter
+      .run(async () => {
+        log.push(name);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        if (fails) throw new Error(name);
+      })
+      .catch(() => log.push(`${name} failed`));
+  const all = [work("a", true), work("b"), work("c"), work("d")];
+  expect([log, limiter.running, limiter.waiting]).toEqual([["a", "b"], 2, 2]);
+  ends[0]!();
+  await all[0];
+  expect(log).toEqual(["a", "b", "c", "a failed"]);
+  ends[1]!();
+  await all[1];
+  ends[2]!();
+  ends[3]!();
+  await Promise.all(all);
+  expect([limiter.running, limiter.waiting]).toEqual([0, 0]);
+});
