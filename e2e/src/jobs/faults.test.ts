@@ -68,7 +68,7 @@ afterEach(async () => {
 });
 
 async function connect(nodes: Iterable<string>): Promise<JobsClient> {
-  const client = await connectJobs({ nodes: [...nodes], timeoutMs: 40_000, connectTimeoutMs: 40_000 });
+  const client = await connectJobs({ nodes: [...nodes], timeoutMs: 90_000, connectTimeoutMs: 60_000 });
   clients.push(client);
   return client;
 }
@@ -122,7 +122,7 @@ describe.each(Object.keys(STORES))("on %s", (name) => {
     );
     expect(results).toEqual(acknowledged.map(({ tenant, id }) => `${tenant}/${id}`));
     expect(witness.broken).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 });
 
 test("a flow and a debounced trigger survive the loss of every node", async () => {
@@ -146,4 +146,4 @@ test("a flow and a debounced trigger survive the loss of every node", async () =
   );
   expect(await client.job("sum").result()).toBe(3);
   expect(await client.job(last.id).result()).toBe("last");
-}, 120_000);
+}, 240_000);

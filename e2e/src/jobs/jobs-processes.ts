@@ -46,7 +46,7 @@ export class JobsProcesses {
       TTL,
     ]);
     this.running.set(name, node);
-    await node.says(/member of the fleet/, 30_000);
+    await node.says(/member of the fleet/, 60_000);
   }
 
   /** As the kernel does it: nothing is flushed, nothing is told. */

@@ -94,6 +94,10 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         initialIds: Array.from({ length: shards }, (_, index) => String(index)),
         epoch,
         copy: copyOf(shard, () => queue.manifest),
+        async release() {
+          const names = new Set(queue.manifest.tails.map((tail) => tail.journal));
+          await Promise.all([...names].map((name) => journal.release(name, shard)));
+        },
       },
     });
     held.set(shard, opened);

@@ -15,15 +15,10 @@ export interface CallTerms {
   readonly trace?: string | undefined;
 }
 
-/** Codes after which the same call may do better a moment later, on another shard perhaps. */
-const PASSING = new Set([
-  "NOT_IN_RANGE",
-  "SPLITTING",
-  "NO_HOLDER",
-  "NO_SHARD",
-  "JOBS_CLOSED",
-  "JOBS_UNKNOWN",
-]);
+/** Codes after which the same call may do better a moment later, on another shard or node perhaps. Nothing was carried out. */
+const PASSING: ReadonlySet<string> = new Set(["NOT_IN_RANGE", "SPLITTING", "NO_HOLDER", "NO_SHARD", "JOBS_CLOSED", "UNREACHABLE", "WARMING", "BUDGET"]);
+/** Codes after which nobody knows whether it was; a call that may be carried out twice is repeated all the same. */
+const UNSURE: ReadonlySet<string> = new Set(["TIMEOUT", "CUT", "STALE", "MOVED", "OUTCOME_UNKNOWN", "JOBS_UNKNOWN"]);
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 500;
 /** Then the map is looked at again: the shard may be gone for ever. */
@@ -73,7 +68,7 @@ export class ShardCalls {
           timeoutMs: Math.max(1, Math.min(leftMs, TRY_MS)),
         });
       } catch (error) {
-        if (!isPassing(error) || leftMs <= pauseMs) throw error;
+        if (!isPassing(error, terms.idempotent) || leftMs <= pauseMs) throw error;
       }
       // oxlint-disable-next-line no-await-in-loop -- as above.
       await pause(pauseMs);
@@ -106,8 +101,9 @@ export class ShardCalls {
   }
 }
 
-export function isPassing(error: unknown): boolean {
-  return (error instanceof RouterError || error instanceof JobsError) && PASSING.has(error.code);
+export function isPassing(error: unknown, idempotent = true): boolean {
+  if (!(error instanceof RouterError) && !(error instanceof JobsError)) return false;
+  return PASSING.has(error.code) || (idempotent && UNSURE.has(error.code));
 }
 
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -19,6 +19,8 @@ export interface SplitPorts {
   readonly epoch: Epoch;
   /** Copies the shard's pages for a half; undefined where that is not possible. */
   readonly copy: ((half: string) => Promise<void>) | undefined;
+  /** No journal is needed for the whole any more. */
+  release(): Promise<void>;
 }
 
 export interface Halves {
@@ -52,6 +54,7 @@ export async function splitFrozen(range: ShardRange, halves: Halves, ports: Spli
     writes: [{ about: "head", value: { v: 1, n: (head?.value.n ?? 0) + 1, shardIds } }],
     holder: { replica: `${SERVICE}/${range.id}/0`, epoch },
   });
-  if (report === "committed" || catalogue.head?.value.shardIds.includes(halves.left) === true) return;
+  const isDone = report === "committed" || catalogue.head?.value.shardIds.includes(halves.left) === true;
+  if (isDone) return ports.release();
   throw new ShardFailure("WRONG_STATE", `the list of shards could not be changed (${report}): try again`);
 }

@@ -210,6 +210,21 @@ async function heartbeat(
   return { cancelled: beat.state === "cancel", cancelled_at_ms: beat.cancelledAtMs };
 }
 
+async function requestSplit(
+  request: SiloRequest<"RequestSplit">,
+  call: SiloCall,
+): Promise<SiloAnswer<"RequestSplit">> {
+  const { shard_id: shard, split_point: at } = request;
+  if (at === "") throw new GrpcFailure(GRPC.invalidArgument, "split_point is required");
+  if (!/^[0-9a-f]{16}$/.test(at))
+    throw new GrpcFailure(
+      GRPC.invalidArgument,
+      "invalid split: the split point must be a hash of 16 hexadecimal digits",
+    );
+  const halves = (await call.ask(shard, "write", "split", { at })) as { left: string; right: string };
+  return { left_child_id: halves.left, right_child_id: halves.right, phase: "SplitComplete" };
+}
+
 function clusterInfo(call: SiloCall): SiloAnswer<"GetClusterInfo"> {
   const { ranges } = call.calls.map;
   const here = { grpc_addr: call.address, node_id: GATEWAY_NODE };
@@ -268,6 +283,9 @@ const HANDLERS: { readonly [M in Name]?: Handler<M> } = {
   ReportRefreshOutcome: reportRefresh,
   Heartbeat: heartbeat,
   ImportJobs: importJobs,
+  RequestSplit: requestSplit,
+  // A split is one request here: when somebody can ask, it is over or was never begun.
+  GetSplitStatus: () => Promise.resolve({ in_progress: false }),
   ResetShards: () =>
     Promise.reject(new GrpcFailure(GRPC.permissionDenied, "ResetShards is only available in dev mode")),
   FlushShard: async (request, call) => {
@@ -276,7 +294,13 @@ const HANDLERS: { readonly [M in Name]?: Handler<M> } = {
   },
 };
 
-const READS: ReadonlySet<string> = new Set(["GetClusterInfo", "GetNodeInfo", "GetJob", "GetJobResult"]);
+const READS: ReadonlySet<string> = new Set([
+  "GetSplitStatus",
+  "GetClusterInfo",
+  "GetNodeInfo",
+  "GetJob",
+  "GetJobResult",
+]);
 
 export const siloService: GrpcService = {
   name: "silo.v1.Silo",
@@ -289,7 +313,7 @@ function methodOf(name: Name, handler: Handler<Name> | undefined): GrpcMethod {
   const { request, answer } = SILO[name];
   return {
     kind: "unary",
-    scope: READS.has(name) ? "read" : "write",
+    scope: name === "RequestSplit" ? "admin" : READS.has(name) ? "read" : "write",
     tenant: (asked) => {
       const { tenant, tenant_id: other } = asked as { tenant?: string; tenant_id?: string };
       return tenant ?? other;

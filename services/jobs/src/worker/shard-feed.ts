@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { RouterError } from "@keelson/runtime";
 import { Batcher } from "../client/batcher.ts";
 import { JobsError } from "../client/errors.ts";
-import { pause, type ShardCalls } from "../client/shard-calls.ts";
+import { isPassing, pause, type ShardCalls } from "../client/shard-calls.ts";
 import { type AttemptOutcome, type Beat, type RefreshTask } from "../engine/index.ts";
 import { givenTask, reportTuple, type GivenTask, type ReportTuple } from "../shard/compact.ts";
 import type { Ack, AckAnswer, BeatAsk, TaskProgress, WorkItem, WorkOpen } from "../shard/protocol.ts";
@@ -34,20 +34,6 @@ const LEASE_MS = 10_000;
 const REPORT_TIMEOUT_MS = 30_000;
 const STOP_CODES = { cancelled: "CANCELLED", timeout: "TIMEOUT", lost: "LEASE_LOST" } as const;
 
-/** Failures of the way to a shard that moves, is being split or has been. */
-const PASSING: ReadonlySet<string> = new Set([
-  "SPLITTING",
-  "NO_HOLDER",
-  "NO_SHARD",
-  "MOVED",
-  "TIMEOUT",
-  "UNREACHABLE",
-  "WARMING",
-  "JOBS_CLOSED",
-  "JOBS_UNKNOWN",
-  "CUT",
-  "OUTCOME_UNKNOWN",
-]);
 const RETRY_PAUSE_MS = 50;
 
 interface Report {
@@ -184,8 +170,7 @@ export class ShardFeed {
         // oxlint-disable-next-line no-await-in-loop -- again, when the shard was elsewhere.
         return await this.#tryAck(reports);
       } catch (error) {
-        const isPassing = error instanceof RouterError && PASSING.has(error.code);
-        if (!isPassing || performance.now() > until || this.#closing.signal.aborted) throw error;
+        if (!isPassing(error) || performance.now() > until || this.#closing.signal.aborted) throw error;
       }
       // oxlint-disable-next-line no-await-in-loop -- as above.
       await pause(RETRY_PAUSE_MS, this.#closing.signal);

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { pause, type ShardCalls } from "../client/shard-calls.ts";
-import type { RefreshTask } from "../engine/index.ts";
+import type { AttemptOutcome, RefreshTask } from "../engine/index.ts";
 import type { GivenTask } from "../shard/compact.ts";
 import { failed, succeeded } from "./outcome.ts";
 import { RunningJob, type JobStopped } from "./running-job.ts";
@@ -183,12 +183,21 @@ export class JobWorker {
     if (stopped === "LEASE_LOST" || stopped === "TIMEOUT") this.#ended(held);
     else if (stopped === "WORKER_STOPPED" && outcome.kind === "failed") await this.#giveBack(feed, [held]);
     else {
-      const refusal = await feed.report(task, outcome);
-      if (refusal !== undefined) this.#options.onProblem?.(refusal);
+      await this.#report(held, outcome);
       this.#ended(held);
       this.#completed += 1;
     }
     if (this.#running === 0) for (const tell of this.#idle.splice(0)) tell();
+  }
+
+  /** What cannot be reported is told; the lease ends by itself then, and the job runs again. */
+  async #report({ task, feed }: Held, outcome: AttemptOutcome): Promise<void> {
+    try {
+      const refusal = await feed.report(task, outcome);
+      if (refusal !== undefined) this.#options.onProblem?.(refusal);
+    } catch (error) {
+      this.#options.onProblem?.(error as Error);
+    }
   }
 
   /** Room for one more: for one of the shards that are owed credit, each in its turn. */
@@ -226,7 +235,7 @@ export class JobWorker {
     const index = this.#queue.indexOf(held);
     if (index >= 0) this.#queue.splice(index, 1);
     if (code === "CANCELLED")
-      void feed.report(held.task, { kind: "cancelled" }).then(() => this.#ended(held));
+      void this.#report(held, { kind: "cancelled" }).then(() => this.#ended(held));
     else this.#ended(held);
   }
 
