@@ -197,40 +197,24 @@ export class Changes {
     if (job.lease === undefined) this.#end(job, "cancelled");
   }
 
-  /** Brings an ended job back into memory, as it is stored, because it is about to change. */
-  recalled(stored: StoredJob): Job {
-    if (this.#logging) writeStoredJob(this.#log.op(OP.recalled), stored);
+  /** An ended job, in memory or not, begins anew. The record holds all of it: a checkpoint may have taken it out of memory. It waits for nobody any more. */
+  restarted(stored: StoredJob): Job {
+    if (this.#logging) writeStoredJob(this.#log.op(OP.restarted), stored);
     const state = this.#state;
-    const tenant = state.tenant(stored.tenant);
-    const group = state.group(decodeBody(stored.body).group);
-    const job = new Job(++state.lastSeq, tenant, stored.id, group, stored.body, stored.enqueuedAtMs);
-    this.restore(job, stored);
-    tenant.jobs.set(job.id, job);
-    tenant.statuses[job.status].add(job);
-    state.counts[job.status] += 1;
-    state.finished.add(job);
-    return job;
-  }
-
-  restarted(job: Job): void {
-    if (this.#logging) {
-      const out = this.#log.op(OP.restarted);
-      out.text(job.tenant.name);
-      out.text(job.id);
-    }
-    const state = this.#state;
+    const job = state.find(stored.tenant, stored.id) ?? this.#recall(stored);
     state.finished.delete(job);
-    // A checkpoint may be writing it as finished at this moment.
-    this.#forget({ tenant: job.tenant.name, id: job.id });
+    this.#forget(stored);
     const past = job.ensurePast();
     past.countAtRestart = past.count;
     past.lostLeases = 0;
     past.started = false;
     past.cancelledAtMs = undefined;
+    if (job.flow !== undefined) job.flow.missing = 0;
     job.startAtMs = state.wallMs;
     job.group = state.group(job.group.name);
     this.#setStatus(job, "scheduled");
     this.#activate(job, decodeBody(job.body));
+    return job;
   }
 
   expedited(job: Job): void {
@@ -389,6 +373,18 @@ export class Changes {
     for (const input of stored.flow.inputs) this.#give(job.flow, input);
   }
 
+  #recall(stored: StoredJob): Job {
+    const state = this.#state;
+    const tenant = state.tenant(stored.tenant);
+    const group = state.group(decodeBody(stored.body).group);
+    const job = new Job(stored.seq, tenant, stored.id, group, stored.body, stored.enqueuedAtMs);
+    this.restore(job, stored);
+    tenant.jobs.set(job.id, job);
+    tenant.statuses[job.status].add(job);
+    state.counts[job.status] += 1;
+    return job;
+  }
+
   #forget({ tenant, id }: { readonly tenant: string; readonly id: string }): void {
     this.#state.forgotten.set(jobKey({ tenant, id }), { tenant, id });
   }
@@ -520,9 +516,10 @@ export class Changes {
   }
 
   #pass({ to: job, id, outcome }: Passing): void {
-    if (isFinal(job.status)) return;
+    const { flow } = job;
+    // It failed with another dependency, was cancelled, or was restarted since.
+    if (isFinal(job.status) || flow === undefined || flow.missing === 0) return;
     this.#state.pages.touch(job);
-    const flow = job.flow as Flow;
     flow.missing -= 1;
     this.#give(flow, { id, outcome, omitted: false });
     if (outcome.kind !== "succeeded" && decodeBody(job.body).onDependencyFailure !== "run")

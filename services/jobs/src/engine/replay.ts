@@ -67,11 +67,8 @@ function replayOp(core: Core, op: number, from: ByteReader): void {
     case OP.cancelled:
       changes.cancelled(active(core, from.whole()));
       break;
-    case OP.recalled:
-      changes.recalled(readStoredJob(from));
-      break;
     case OP.restarted:
-      changes.restarted(named(core, from.text(), from.text()));
+      changes.restarted(readStoredJob(from));
       break;
     case OP.expedited:
       changes.expedited(active(core, from.whole()));
@@ -125,12 +122,6 @@ function replayOp(core: Core, op: number, from: ByteReader): void {
 function active({ state }: Core, seq: number): Job {
   const job = state.pages.find(seq);
   if (job === undefined) throw damaged(`the active job ${seq}`);
-  return job;
-}
-
-function named({ state }: Core, tenant: string, id: string): Job {
-  const job = state.find(tenant, id);
-  if (job === undefined) throw damaged(`job ${id}`);
   return job;
 }
 

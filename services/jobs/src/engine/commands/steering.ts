@@ -1,4 +1,5 @@
 /** What operators and callers do to jobs that exist, and to groups and tenants. */
+import { storeJob, type StoredJob } from "../codec/stored-job.ts";
 import { DONE, refuse, statusEffect, type Core } from "../core.ts";
 import type { Answer, Command, Done, JobName, Refusal } from "../model/command.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
@@ -37,8 +38,7 @@ export function restart(core: Core, name: JobName): Done | Refusal {
   if (status === undefined) return NOT_FOUND;
   if (status !== "failed" && status !== "cancelled")
     return refuse("WRONG_STATE", `job ${name.id} cannot be restarted: it is ${status}`);
-  const job = active ?? core.changes.recalled(stored as NonNullable<typeof stored>);
-  core.changes.restarted(job);
+  const job = core.changes.restarted(active === undefined ? (stored as StoredJob) : storeJob(active));
   core.scheduler.place(job);
   tendLimits(core, job);
   core.effects.push(statusEffect(job));

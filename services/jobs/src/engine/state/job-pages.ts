@@ -78,6 +78,8 @@ export class JobPages {
     for (const page of this.#pending) {
       if (left-- <= 0) return false;
       this.#give(page);
+      // Not where a page is handed over because a job is about to come into it.
+      if (page.size === 0) this.#pages.delete(page.number);
     }
     return true;
   }
@@ -111,6 +113,5 @@ export class JobPages {
     this.#pending.delete(page);
     if (page.size > 0 || page.stored) this.#handOver?.(page);
     page.stored = page.size > 0;
-    if (page.size === 0) this.#pages.delete(page.number);
   }
 }
