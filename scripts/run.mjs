@@ -6,9 +6,9 @@ import { pathToFileURL } from "node:url";
 import { root, setup } from "./setup.mjs";
 
 const programs = {
-  keelson: "apps/cli/dist/main.js",
-  sim: "simulator/dist/main.js",
-  bench: "bench/dist/main.js",
+  keelson: "apps/cli",
+  sim: "simulator",
+  bench: "bench",
 };
 
 const [name, ...args] = process.argv.slice(2);
@@ -17,7 +17,8 @@ if (!Object.hasOwn(programs, name)) {
   process.exit(2);
 }
 
-setup();
-const main = join(root, programs[name]);
+// Only what the program needs: who starts a fleet need not wait for the benches.
+setup(programs[name]);
+const main = join(root, programs[name], "dist/main.js");
 process.argv = [process.argv[0], main, ...args];
 await import(pathToFileURL(main).href);

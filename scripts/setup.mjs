@@ -16,10 +16,10 @@ const stamp = join(modules, ".keelson-lock-hash");
 /** The oldest Node that every dependency supports; the same as `engines` in package.json. */
 const nodeMin = [20, 19];
 
-/** Brings dependencies and build up to date, or exits with a clear line. */
-export function setup() {
+/** Brings dependencies and build up to date, or exits with a clear line. `project` is the one to build, with what it needs; left out, all are. */
+export function setup(project = "tsconfig.build.json") {
   install();
-  runStep("build", tool("typescript", "bin/tsc"), ["-b", "tsconfig.build.json"]);
+  runStep("build", tool("typescript", "bin/tsc"), ["-b", project]);
 }
 
 /** Brings dependencies up to date, without building. */

@@ -72,7 +72,7 @@ test(
       void ended.then((code) => reject(new Error(`npm start ended with ${code}:\n${output}`)));
     });
     onTestFinished(async () => {
-      process.kill(-child.pid!, "SIGKILL");
+      if (child.exitCode === null) process.kill(-child.pid!, "SIGKILL");
       await ended;
     });
     const answer = await fetch(`${await url}/v1/counter`);

@@ -20,7 +20,7 @@ import {
 } from "@keelson/kernel";
 
 /** A value with the revision of its key. */
-export interface Fact<T> {
+interface Fact<T> {
   readonly value: T;
   readonly revision: number;
 }
