@@ -48,6 +48,11 @@ export class CodeProcesses {
     writeFileSync(join(this.folder, "code.toml"), `${lines.join("\n")}\n`);
   }
 
+  /** Of the gateway. */
+  get url(): string {
+    return this.#url;
+  }
+
   get #common(): string[] {
     return [
       "--store",

@@ -2,7 +2,7 @@
 import { startRedis, type TestServer } from "@keelson/testkit/servers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { stopAll } from "../process/keelson-process.ts";
+import { KeelsonProcess, stopAll } from "../process/keelson-process.ts";
 import { CodeProcesses } from "./code-processes.ts";
 
 let server: TestServer;
@@ -90,6 +90,19 @@ test("a push is served after its webhook", async () => {
   });
   expect(status).toBe(200);
   await eventually("it is found", async () => (await code.search("pushed_needle")).FileCount === 1);
+});
+
+test("the command searches, lists and shows", async () => {
+  const run = async (...args: string[]): Promise<string> => {
+    const command = new KeelsonProcess(["code", ...args, "--url", code.url]);
+    await command.endsWith(0);
+    return command.all;
+  };
+  expect(await run("search", "own_needle_alpha")).toMatch(
+    /alpha@[0-9a-f]{12}:src\/file0\.txt:1: own_needle_alpha\n1 matches in 1 files/,
+  );
+  expect(await run("list", "repo:^b")).toContain("beta");
+  expect(await run("status")).toMatch(/gamma\s+ready/);
 });
 
 test("the list has what zoekt's clients expect", async () => {

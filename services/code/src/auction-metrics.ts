@@ -13,7 +13,7 @@ const COUNTED = [
   "bids_rejected_already_pending",
 ] as const;
 
-export interface AuctionFigures {
+interface AuctionFigures {
   readonly counters: AuctionCounters;
   readonly bidWindow: DurationHistogram;
   readonly claimLatency: DurationHistogram;

@@ -35,7 +35,7 @@ export interface ScaleWish {
   readonly reasons: readonly string[];
 }
 
-export type ScaleSignal = "demanded" | "unclaimed" | "claim latency" | "saturation" | "quiet";
+type ScaleSignal = "demanded" | "unclaimed" | "claim latency" | "saturation" | "quiet";
 
 /** What a quiet fleet uses of its processors, at most. */
 const cpuLow = 0.2;

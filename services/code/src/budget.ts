@@ -6,7 +6,7 @@ import type { ShardMemory } from "@keelson/kernel";
 import type { CodeEngine } from "./engine/index.ts";
 import { CATALOGUE_SHARD } from "./repository.ts";
 
-export interface BudgetPorts {
+interface BudgetPorts {
   readonly engine: Pick<CodeEngine, "memory">;
   /** Memory of what is prepared here, by shard. */
   readonly prepared: () => Iterable<{ readonly shard: string; readonly memoryBytes: number }>;
@@ -14,9 +14,9 @@ export interface BudgetPorts {
 }
 
 /** What index and file contents cost at most, for each byte of content. */
-export const bytesPerContentByte = 1.5;
+const bytesPerContentByte = 1.5;
 /** Even an empty index has tables. */
-export const indexBytesMin = 256 << 10;
+const indexBytesMin = 256 << 10;
 
 /** What is not given to repositories: room for the next commit of one that is held. */
 const reserveShare = 0.08;

@@ -38,7 +38,7 @@ export interface Built {
   readonly submodules: number;
 }
 
-export interface BuildRequest {
+interface BuildRequest {
   readonly repository: Repository;
   /** What is unchanged is taken from here. */
   readonly previous?: Pick<Built, "index" | "heads"> | undefined;
@@ -120,7 +120,7 @@ function index_(
   });
 }
 
-export function sameHeads(one: readonly Head[], other: readonly Head[]): boolean {
+function sameHeads(one: readonly Head[], other: readonly Head[]): boolean {
   return (
     one.length === other.length &&
     one.every(({ branch, commit }, i) => other[i]?.branch === branch && other[i].commit === commit)

@@ -8,7 +8,7 @@ import type { RepositoryCatalogue } from "./catalogue.ts";
 import { roomiest, saturation, unclaimed, type FleetFigures } from "./fleet-figures.ts";
 import type { CodeMetrics } from "./metrics.ts";
 
-export interface CaretakerPorts {
+interface CaretakerPorts {
   readonly clock: Clock;
   readonly catalogue: RepositoryCatalogue;
   readonly metrics: CodeMetrics;

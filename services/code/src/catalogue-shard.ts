@@ -9,7 +9,7 @@ import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
 import { GitError, parseRemote } from "./git/index.ts";
 import type { IndexRecord, Repository } from "./repository.ts";
 
-export interface AddedRepository {
+interface AddedRepository {
   readonly url: string;
   readonly name?: string | undefined;
   readonly branches?: readonly string[] | undefined;
@@ -34,7 +34,7 @@ export interface RepositoryStatus extends Repository {
   readonly demanded: boolean;
 }
 
-export interface CatalogueShardPorts {
+interface CatalogueShardPorts {
   readonly catalogue: RepositoryCatalogue;
   readonly wall: () => number;
   readonly status: () => RepositoryStatus[];
@@ -42,7 +42,7 @@ export interface CatalogueShardPorts {
   readonly care: () => () => void;
 }
 
-export const namesMax = 512;
+const namesMax = 512;
 
 export class CatalogueShard implements Prepared, Shard {
   readonly #ports: CatalogueShardPorts;

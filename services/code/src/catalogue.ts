@@ -26,7 +26,7 @@ interface RepositoryHead extends CatalogueHead {
 const EMPTY_HEAD: RepositoryHead = { v: 1, n: 0, shardIds: [], next: 1 };
 
 /** What a change of one repository is: its row as it shall be, or undefined to take it off. */
-export type Edit = (row: Repository) => Repository | undefined;
+type Edit = (row: Repository) => Repository | undefined;
 
 export class RepositoryCatalogue {
   readonly #catalogue: Catalogue;

@@ -13,7 +13,7 @@ export const CODE_ERRORS = {
   TRANSFER_ENDED: { status: 503, about: "an index is no longer being sent; begin again" },
 } as const;
 
-export type CodeErrorCode = keyof typeof CODE_ERRORS;
+type CodeErrorCode = keyof typeof CODE_ERRORS;
 
 export class CodeError extends Error {
   override readonly name = "CodeError";

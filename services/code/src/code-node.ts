@@ -37,7 +37,7 @@ const SERVICE = "code";
 const lookMs = 1_000;
 const fleetLooks = 5;
 
-export interface CodeNodeOptions {
+interface CodeNodeOptions {
   readonly context: Omit<NodeContext<CodeSettings>, "objects">;
   readonly engine: CodeEngine;
   readonly matcher: TextMatcher;

@@ -9,7 +9,7 @@ import { chooseVictims, type EvictionTerms, type Resident } from "./evict.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import type { Repository } from "./repository.ts";
 
-export interface EvictorPorts {
+interface EvictorPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly catalogue: RepositoryCatalogue;

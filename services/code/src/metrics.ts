@@ -82,8 +82,6 @@ export const CODE_METRICS = {
   code_searches_total: { kind: "counter", help: "Searches of one repository that this node answered." },
 } as const satisfies MetricDeclarations;
 
-export type CodeMetric = keyof typeof CODE_METRICS;
-
 /** A set of metrics that knows which names there are. */
 export type CodeMetrics = Pick<MetricSet, "count" | "set" | "observe">;
 

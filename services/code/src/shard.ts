@@ -7,7 +7,7 @@ import type { Current, HeldRepository, RepositoryPorts } from "./held-repository
 import { searchShard } from "./search/shard-search.ts";
 import type { AnsweringRepository, SearchRequest, ShardAnswer } from "./search/search-request.ts";
 
-export interface PrintRequest {
+interface PrintRequest {
   readonly path: string;
   /** The default branch when left out. */
   readonly branch?: string | undefined;

@@ -9,14 +9,14 @@ import { CodeError } from "./code-error.ts";
 import type { CodeIndex } from "./engine/index.ts";
 import type { Head } from "./git/index.ts";
 
-export interface TransferBegun {
+interface TransferBegun {
   readonly transfer: string;
   readonly heads: readonly Head[];
   readonly contentBytes: number;
   readonly memoryBytes: number;
 }
 
-export interface TransferPiece {
+interface TransferPiece {
   readonly pieces: readonly Uint8Array[];
   /** Of the pieces, in order. */
   readonly sha256: string;

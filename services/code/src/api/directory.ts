@@ -5,7 +5,7 @@
 import type { FleetAccess } from "@keelson/runtime";
 import { CATALOGUE_SHARD, type Repository } from "../repository.ts";
 
-export interface Listing {
+interface Listing {
   /** Undefined: nobody could be asked. */
   readonly repositories: readonly Repository[] | undefined;
   /** Why the list may not be as it is now. */
@@ -15,7 +15,7 @@ export interface Listing {
 const timeoutMs = 5_000;
 const patienceMs = 500;
 
-export class Directory {
+class Directory {
   readonly #access: FleetAccess;
   #known: { readonly revision: number; readonly repositories: readonly Repository[] } | undefined;
   #asking: Promise<void> | undefined;

@@ -7,7 +7,6 @@ import { matchText, QueryError, specialiser } from "../query/index.ts";
 import { CATALOGUE_SHARD } from "../repository.ts";
 import type { PrintAnswer } from "../shard.ts";
 import { directoryOf } from "./directory.ts";
-import { orRefusal } from "./refusal.ts";
 import { searchFleet } from "./fleet-search.ts";
 import { understand } from "./understand.ts";
 import { zoektList, ZoektList } from "./zoekt-list.ts";
@@ -112,34 +111,33 @@ export const print = route({
   mode: "read",
   to: {
     kind: "custom",
-    handle: ({ query: { r, f, b, format } }, call) =>
-      orRefusal(async () => {
-        const answer = await printFile(call.access, r, f, b);
-        const { repository, path, language, branches, content } = answer;
-        const version =
-          repository.heads.find(({ branch }) => branch === (b ?? repository.heads[0]?.branch))?.commit ?? "";
-        const bytes = Buffer.from(content);
-        if (format === "raw")
-          return new HttpAnswer(bytes, {
-            headers: {
-              "content-type": "text/plain; charset=utf-8",
-              "x-content-type-options": "nosniff",
-              "keelson-commit": version,
-            },
-          });
-        return {
-          Repository: repository.name,
-          Version: version,
-          FileName: path,
-          Language: language,
-          Branches: branches,
-          Content: bytes.toString("base64"),
-        };
-      }),
+    async handle({ query: { r, f, b, format } }, call) {
+      const answer = await printFile(call.access, r, f, b);
+      const { repository, path, language, branches, content } = answer;
+      const version =
+        repository.heads.find(({ branch }) => branch === (b ?? repository.heads[0]?.branch))?.commit ?? "";
+      const bytes = Buffer.from(content);
+      if (format === "raw")
+        return new HttpAnswer(bytes, {
+          headers: {
+            "content-type": "text/plain; charset=utf-8",
+            "x-content-type-options": "nosniff",
+            "keelson-commit": version,
+          },
+        });
+      return {
+        Repository: repository.name,
+        Version: version,
+        FileName: path,
+        Language: language,
+        Branches: branches,
+        Content: bytes.toString("base64"),
+      };
+    },
   },
 });
 
-export async function printFile(
+async function printFile(
   access: FleetAccess,
   repository: string,
   path: string,

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { escapeRegex } from "../query/index.ts";
 
-export interface McpPorts {
+interface McpPorts {
   readonly api: (route: string, input?: { query?: unknown; body?: unknown }) => Promise<unknown>;
   readonly signal: AbortSignal;
   readonly input: Readable;

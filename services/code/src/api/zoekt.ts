@@ -34,7 +34,7 @@ export const ZoektSearch = z.looseObject({
 
 export type ZoektOptions = NonNullable<z.output<typeof ZoektSearch>["Opts"]>;
 
-export const shardMatchesMax = 100_000;
+const shardMatchesMax = 100_000;
 
 /** What zoekt looks for at most in one shard, when it is told how many documents are shown. */
 export function shardMatches({

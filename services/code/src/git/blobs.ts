@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { GitError, classify } from "./git-error.ts";
 import { startGit } from "./git-process.ts";
 
-export interface Blob {
+interface Blob {
   readonly oid: string;
   readonly content: Buffer;
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Clone, type CloneOptions } from "./clone.ts";
 import type { Remote } from "./remote.ts";
 
-export interface CloneCacheOptions extends Omit<CloneOptions, "folder" | "remote" | "branches"> {
+interface CloneCacheOptions extends Omit<CloneOptions, "folder" | "remote" | "branches"> {
   readonly folder: string;
   readonly clonesMax: number;
 }

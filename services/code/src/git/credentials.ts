@@ -25,7 +25,7 @@ const KEEP_MS = 60_000;
 const secretLengthMax = 16_384;
 const commandMs = 10_000;
 
-export interface CredentialPorts {
+interface CredentialPorts {
   readonly now: () => number;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

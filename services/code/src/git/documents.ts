@@ -15,7 +15,7 @@ export interface DocumentLimits {
   readonly repositoryBytesMax: number;
 }
 
-export interface ListedFile {
+interface ListedFile {
   readonly path: string;
   readonly oid: string;
   readonly bytes: number;

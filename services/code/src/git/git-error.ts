@@ -1,5 +1,5 @@
 /** Why a repository cannot be had, with a stable code and a sentence that says what to do. Never holds a credential. */
-export type GitErrorCode =
+type GitErrorCode =
   | "BAD_URL"
   | "NOT_A_REPOSITORY"
   | "ACCESS_DENIED"

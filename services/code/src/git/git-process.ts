@@ -7,7 +7,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Credential } from "./credentials.ts";
 import { GitError, classify } from "./git-error.ts";
 
-export interface GitOptions {
+interface GitOptions {
   /** The bare repository it works in. */
   readonly folder?: string;
   readonly credential?: Credential | undefined;

@@ -8,13 +8,13 @@ export interface Head {
   readonly commit: string;
 }
 
-export interface RemoteHeads {
+interface RemoteHeads {
   /** Undefined when the remote does not say. */
   readonly defaultBranch: string | undefined;
   readonly branches: ReadonlyMap<string, string>;
 }
 
-export const branchesMax = 64;
+const branchesMax = 64;
 const OID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 export async function listHeads(
@@ -30,7 +30,7 @@ export async function listHeads(
   return parseHeads(listing.toString("utf8"));
 }
 
-export function parseHeads(listing: string): RemoteHeads {
+function parseHeads(listing: string): RemoteHeads {
   const branches = new Map<string, string>();
   let defaultBranch: string | undefined;
   let head: string | undefined;

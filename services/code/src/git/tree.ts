@@ -2,7 +2,7 @@
 import { GitError } from "./git-error.ts";
 import { git } from "./git-process.ts";
 
-export interface TreeEntry {
+interface TreeEntry {
   readonly path: string;
   readonly oid: string;
   readonly bytes: number;
@@ -34,7 +34,7 @@ export async function readTree(
 }
 
 /** `mode type oid size<tab>path<nul>`, where the path is any bytes but nul. */
-export function parseTree(listing: Buffer, what: string): Tree {
+function parseTree(listing: Buffer, what: string): Tree {
   const entries: TreeEntry[] = [];
   const submodules: string[] = [];
   for (let at = 0; at < listing.length;) {

@@ -2,7 +2,7 @@
  * What can be said of a regular expression without compiling it: whether it is only text in disguise, and whether it has an uppercase letter that somebody
  * meant. It does not judge whether the expression is a good one; the engine does.
  */
-export interface PatternFacts {
+interface PatternFacts {
   /** The text that the expression stands for, if it matches nothing else. */
   readonly literal: string | undefined;
   /** An uppercase letter to be matched, as opposed to one that belongs to an escape, a flag or a group's name. */

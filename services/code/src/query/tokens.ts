@@ -4,7 +4,7 @@
  */
 import { QueryError } from "./query-error.ts";
 
-export type TokenKind =
+type TokenKind =
   | "text"
   | "file"
   | "repo"

@@ -21,7 +21,7 @@ export interface ShardSearchOptions {
 }
 
 /** Why an answer may lack something. */
-export type ShardPartialReason = "time-cap" | "matches-max" | "cancelled" | "answer-bytes";
+type ShardPartialReason = "time-cap" | "matches-max" | "cancelled" | "answer-bytes";
 
 /** One repository's answer: everything in it is of one set of commits. */
 export interface ShardAnswer {

@@ -4,7 +4,14 @@ import { PlainEngine } from "../fixtures/plain-engine.ts";
 import { matchText, parseQuery, type RepositoryFacts } from "../query/index.ts";
 import { searchShard } from "./shard-search.ts";
 
-const facts: RepositoryFacts = { id: 1, name: "a/b", archived: false, fork: false, public: true, metadata: {} };
+const facts: RepositoryFacts = {
+  id: 1,
+  name: "a/b",
+  archived: false,
+  fork: false,
+  public: true,
+  metadata: {},
+};
 let index: CodeIndex;
 beforeAll(async () => {
   const files = { "one.go": "alpha beta", "two.go": "alpha gamma", "docs/three.md": "beta" };
