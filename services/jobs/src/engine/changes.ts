@@ -415,6 +415,8 @@ export class Changes {
       entry = new DedupeKey(key);
       tenant.dedupes.set(key, entry);
     }
+    // What has passed is as good as never, so that a state does not depend on when old keys were looked for.
+    if (entry.openAtMs <= this.#state.wallMs) entry.openAtMs = 0;
     // A restarted job runs beside the key when the key has a later one.
     if (entry.next !== undefined) return;
     entry.next = job;

@@ -39,6 +39,7 @@ export class Checker {
   readonly #acknowledged = new Map<string, { tenant: string; id: string }>();
   readonly #succeeded = new Set<string>();
   readonly #runsAgain = new Set<string>();
+  readonly #deleting = new Set<string>();
   readonly #books = new Map<number, LeaseBook>();
   readonly #beliefs = new Map<number, Belief>();
   readonly #triggers: Trigger[] = [];
@@ -88,12 +89,14 @@ export class Checker {
   }
 
   acknowledged(spec: JobSpec, { id }: Enqueued): void {
-    this.#acknowledged.set(nameOf(spec.tenant, id), { tenant: spec.tenant, id });
+    const name = nameOf(spec.tenant, id);
+    if (!this.#deleting.has(name)) this.#acknowledged.set(name, { tenant: spec.tenant, id });
   }
 
   /** Somebody asked for it to be deleted: it may be there or not. */
   deleting(tenant: string, id: string): void {
     this.#acknowledged.delete(nameOf(tenant, id));
+    this.#deleting.add(nameOf(tenant, id));
     this.restarting(nameOf(tenant, id));
   }
 

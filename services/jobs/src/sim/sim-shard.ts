@@ -11,6 +11,7 @@ import { Engine } from "../engine/engine.ts";
 import type { Answer, Command, CommandKind } from "../engine/model/command.ts";
 import type { Effect } from "../engine/model/effect.ts";
 import type { EngineTerms, Instant } from "../engine/model/ports.ts";
+import type { Job } from "../engine/state/job.ts";
 import { jobKey, type State } from "../engine/state/state.ts";
 import { everySoOften, spacing } from "./algorithms.ts";
 import type { Chance } from "./chance.ts";
@@ -29,6 +30,7 @@ interface Taking extends Base {
   readonly pages: Map<number, Buffer>;
   readonly rest: Buffer;
   readonly forgotten: readonly (readonly [string, object])[];
+  readonly ended: readonly Job[];
 }
 
 interface Waiting {
@@ -241,7 +243,14 @@ export class SimShard {
         if (page.size === 0) pages.delete(page.number);
         else pages.set(page.number, encodeJobPage(page));
       });
-      this.#checkpoint = { at: this.#log.length, pages, rest: encodeRest(state), finished, forgotten };
+      this.#checkpoint = {
+        at: this.#log.length,
+        pages,
+        rest: encodeRest(state),
+        finished,
+        forgotten,
+        ended: [...state.finished],
+      };
       return;
     }
     if (!state.pages.handOverSome(4) || this.#durable < taking.at) return;
@@ -254,10 +263,9 @@ export class SimShard {
     for (const [key, name] of taking.forgotten)
       if (state.forgotten.get(key) === name) state.forgotten.delete(key);
     this.#waiting = this.#waiting.map(({ upTo, deliver }) => ({ upTo: upTo - taking.at, deliver }));
-    for (const job of [...state.finished]) {
-      const stored = taking.finished.get(`${job.tenant.name}\0${job.id}`);
-      const same = stored?.statusAtMs === job.statusAtMs && stored.past?.count === job.past?.count;
-      if (same && stored.status === job.status) state.drop(job);
+    for (const job of taking.ended) {
+      const key = jobKey({ tenant: job.tenant.name, id: job.id });
+      if (state.finished.has(job) && !state.forgotten.has(key)) state.drop(job);
     }
   }
 }

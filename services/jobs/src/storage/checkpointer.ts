@@ -7,6 +7,7 @@ import { encodeRest } from "../engine/checkpoint/rest.ts";
 import { storeJob, type StoredJob } from "../engine/codec/stored-job.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Job } from "../engine/state/job.ts";
+import { jobKey } from "../engine/state/state.ts";
 import { activeKey, restEntries, restKeys, type PageVersions } from "./active-pages.ts";
 import type { Commits } from "./commits.ts";
 import type { FinishedJobs } from "./finished/finished-jobs.ts";
@@ -160,13 +161,12 @@ export class Checkpointer {
     } else versions.set(page, number);
   }
 
-  /** Takes out of memory what has not changed since it was written. */
-  #evict(ended: readonly { readonly job: Job; readonly stored: StoredJob }[]): void {
+  /** Takes out of memory what was written. A job that was restarted since is among the forgotten, even if it ended again in the same millisecond. */
+  #evict(ended: readonly { readonly job: Job }[]): void {
     const { state } = this.#options.engine;
-    for (const { job, stored } of ended) {
-      const same = job.status === stored.status && job.statusAtMs === stored.statusAtMs;
-      if (state.finished.has(job) && same && (job.past?.count ?? 0) === (stored.past?.count ?? 0))
-        state.drop(job);
+    for (const { job } of ended) {
+      const key = jobKey({ tenant: job.tenant.name, id: job.id });
+      if (state.finished.has(job) && !state.forgotten.has(key)) state.drop(job);
     }
     this.#options.onEvict();
   }
