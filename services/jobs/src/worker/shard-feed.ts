@@ -7,7 +7,7 @@ import { RouterError } from "@keelson/runtime";
 import { Batcher } from "../client/batcher.ts";
 import { JobsError } from "../client/errors.ts";
 import { isPassing, pause, type ShardCalls } from "../client/shard-calls.ts";
-import { type AttemptOutcome, type Beat, type RefreshTask } from "../engine/index.ts";
+import type { AttemptOutcome, Beat, RefreshTask } from "../engine/index.ts";
 import { givenTask, reportTuple, type GivenTask, type ReportTuple } from "../shard/compact.ts";
 import type { Ack, AckAnswer, BeatAsk, TaskProgress, WorkItem, WorkOpen } from "../shard/protocol.ts";
 import type { JobStopped } from "./running-job.ts";
@@ -33,7 +33,6 @@ const LEASE_MS = 10_000;
 /** A report must arrive while the lease may still be alive; later nobody would accept it. */
 const REPORT_TIMEOUT_MS = 30_000;
 const STOP_CODES = { cancelled: "CANCELLED", timeout: "TIMEOUT", lost: "LEASE_LOST" } as const;
-
 const RETRY_PAUSE_MS = 50;
 
 interface Report {
@@ -185,11 +184,18 @@ export class ShardFeed {
     }
     const credit = this.#untold;
     this.#untold = 0;
+    const session = this.#session;
     const { worker } = this.#options;
-    const body: Ack = { session: this.#session, worker, reports: reports.map(({ tuple }) => tuple), credit };
-    const refused = (await this.#call("ack", body)) as AckAnswer;
-    for (const [index, code, message] of refused) problems[index] = new JobsError(code, message);
-    return problems;
+    const body: Ack = { session, worker, reports: reports.map(({ tuple }) => tuple), credit };
+    try {
+      const refused = (await this.#call("ack", body)) as AckAnswer;
+      for (const [index, code, message] of refused) problems[index] = new JobsError(code, message);
+      return problems;
+    } catch (error) {
+      // Told once more while the stream lasts: credit that counts twice brings tasks that are given back, lost credit brings none for ever.
+      if (session === this.#session) this.#untold += credit;
+      throw error;
+    }
   }
 
   /** The shard was split: each task is in the half that its tenant belongs to. */
