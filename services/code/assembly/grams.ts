@@ -219,22 +219,34 @@ export function or(into: usize, other: usize): void {
   }
 }
 
-/** Spreads every bit over the blocks that share a document with it. Bit b of `joined` says that a document goes on from block b - 1 into b. */
+/**
+ * Spreads every bit over the blocks of the documents that lie in its block. Bit b of `joined` says that a document goes on from block b - 1 into b; the bitmap
+ * after it says that a document starts in b, so what goes on into b ends there.
+ */
 export function spread(bitmap: usize, joined: usize, blocks: u32): void {
+  const starts = joined + BITMAP_BYTES;
   let on = false;
   for (let b: u32 = 0; b < blocks; b += 1) {
     const byte = bitmap + (b >> 3);
     const bit: u32 = (1 as u32) << (b & 7);
     if ((load<u8>(byte) & bit) != 0) on = true;
-    else if (on && (load<u8>(joined + (b >> 3)) & bit) != 0) store<u8>(byte, load<u8>(byte) | bit);
-    else on = false;
+    else if (on) {
+      if ((load<u8>(joined + (b >> 3)) & bit) != 0) {
+        store<u8>(byte, load<u8>(byte) | bit);
+        on = (load<u8>(starts + (b >> 3)) & bit) == 0;
+      } else on = false;
+    }
   }
   on = false;
   for (let b: i32 = (blocks as i32) - 1; b >= 0; b -= 1) {
     const byte = bitmap + (b >> 3);
     const bit: u32 = (1 as u32) << (b & 7);
-    if (on) store<u8>(byte, load<u8>(byte) | bit);
-    on = (load<u8>(byte) & bit) != 0 && (load<u8>(joined + (b >> 3)) & bit) != 0;
+    const goesOn = (load<u8>(joined + (b >> 3)) & bit) != 0;
+    if ((load<u8>(byte) & bit) != 0) on = goesOn;
+    else if (on) {
+      store<u8>(byte, load<u8>(byte) | bit);
+      on = goesOn && (load<u8>(starts + (b >> 3)) & bit) == 0;
+    }
   }
 }
 

@@ -2,4 +2,4 @@
 export { count, find, findAll, hash } from "./bytes";
 export { and, encode, extract, literalBlocks, nextBit, nextClear, or, scatter, spread } from "./grams";
 export { jsonLines, locate } from "./lines";
-export { scan } from "./scan";
+export { scan, skim, skimStart } from "./scan";

@@ -3,6 +3,9 @@ import { afterLast, count, indexOf } from "./bytes";
 
 /** Bytes of a located match: start, end, line, line start, line end, each a u32 counted from the start of the document; lines from 1. */
 const LOCATED: usize = 20;
+/** Of a longer line only a part is written, from a little before its first match. */
+const LINE_BYTES_MAX: usize = 4096;
+const LEAD_BYTES: usize = 256;
 
 /** Reads `n` matches (pairs of addresses) of one document and writes them located. Returns how many different lines they start on. */
 export function locate(matches: usize, n: u32, docStart: usize, docEnd: usize, out: usize): u32 {
@@ -34,7 +37,7 @@ export function locate(matches: usize, n: u32, docStart: usize, docEnd: usize, o
 
 /**
  * Writes the lines of located matches as JSON, one object with a line break each: `prefix` (up to and with `"line":`), the number, the text, and the ranges
- * as byte offsets in the line. Stops before a line that may not fit. Returns how many matches were written; `outAt` (a u32) is where the output is and then ends.
+ * as byte offsets in the line; of a long line a part, and `from`, where in the line it starts. Stops before a line that may not fit. Returns how many matches were written; `outAt` (a u32) is where the output is and then ends.
  */
 export function jsonLines(
   located: usize,
@@ -54,12 +57,25 @@ export function jsonLines(
     const lineEnd: usize = load<u32>(first, 16);
     let stop = i + 1;
     while (stop < n && load<u32>(located + (stop as usize) * LOCATED, 8) == line) stop += 1;
-    const room = (lineEnd - lineStart) * 6 + prefixBytes + (stop - i) * 24 + 64;
+    let textFrom = lineStart;
+    let textTo = lineEnd;
+    if (lineEnd - lineStart > LINE_BYTES_MAX) {
+      textFrom = max(lineStart, max(load<u32>(first) as usize, LEAD_BYTES) - LEAD_BYTES);
+      // Not in the middle of a character.
+      while (textFrom > lineStart && (load<u8>(docStart + textFrom) & 0xc0) == 0x80) textFrom -= 1;
+      textTo = min(lineEnd, textFrom + LINE_BYTES_MAX);
+      while (textTo > textFrom && textTo < lineEnd && (load<u8>(docStart + textTo) & 0xc0) == 0x80) textTo -= 1;
+    }
+    const room = (textTo - textFrom) * 6 + prefixBytes + (stop - i) * 24 + 64;
     if (out + room > outEnd) break;
     memory.copy(out, prefix, prefixBytes);
     out = number(out + prefixBytes, line);
+    if (textTo - textFrom != lineEnd - lineStart) {
+      out = text(out, ',"from":', 8);
+      out = number(out, (textFrom - lineStart) as u32);
+    }
     out = text(out, ',"text":"', 9);
-    out = escape(docStart + lineStart, docStart + lineEnd, out);
+    out = escape(docStart + textFrom, docStart + textTo, out);
     out = text(out, '","ranges":[', 12);
     for (let each = i; each < stop; each += 1) {
       const match = located + (each as usize) * LOCATED;

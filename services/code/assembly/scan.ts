@@ -91,6 +91,12 @@ export function scan(context: usize): u32 {
       let need = false;
       while (at < end) {
         next = load<u32>(state + ((load<u8>(at) as usize) << 2));
+        // Most transitions have no flags; this loop is all that runs for them.
+        while ((next & FLAGS) == 0 && at + 1 < end) {
+          state = next;
+          at += 1;
+          next = load<u32>(state + ((load<u8>(at) as usize) << 2));
+        }
         if (next & FLAGS) {
           if (next & UNKNOWN) {
             c.symbol = load<u8>(at);
@@ -190,4 +196,100 @@ export function scan(context: usize): u32 {
     }
   }
   return DONE;
+}
+
+/**
+ * Whether a region of whole lines has anything worth a closer look, for expressions that stay within lines: four parts of it are read side by side, so that
+ * the processor need not wait for one table entry before it asks for another. `pieces` are four times (at, end, state) as u32, made by `skimStart`. Returns DONE when nothing matches,
+ * NEED as `scan` does, FULL when something does.
+ */
+export function skim(context: usize, pieces: usize): u32 {
+  const c = changetype<Context>(context);
+  let p0: usize = load<u32>(pieces);
+  let p1: usize = load<u32>(pieces, 12);
+  let p2: usize = load<u32>(pieces, 24);
+  let p3: usize = load<u32>(pieces, 36);
+  const e0: usize = load<u32>(pieces, 4);
+  const e1: usize = load<u32>(pieces, 16);
+  const e2: usize = load<u32>(pieces, 28);
+  const e3: usize = load<u32>(pieces, 40);
+  let s0: usize = load<u32>(pieces, 8);
+  let s1: usize = load<u32>(pieces, 20);
+  let s2: usize = load<u32>(pieces, 32);
+  let s3: usize = load<u32>(pieces, 44);
+  let left = min(min(e0 - p0, e1 - p1), min(e2 - p2, e3 - p3));
+  while (left > 0) {
+    const n0 = load<u32>(s0 + ((load<u8>(p0) as usize) << 2));
+    const n1 = load<u32>(s1 + ((load<u8>(p1) as usize) << 2));
+    const n2 = load<u32>(s2 + ((load<u8>(p2) as usize) << 2));
+    const n3 = load<u32>(s3 + ((load<u8>(p3) as usize) << 2));
+    if ((n0 | n1 | n2 | n3) & FLAGS) break;
+    s0 = n0;
+    s1 = n1;
+    s2 = n2;
+    s3 = n3;
+    p0 += 1;
+    p1 += 1;
+    p2 += 1;
+    p3 += 1;
+    left -= 1;
+  }
+  keep(pieces, p0, s0);
+  keep(pieces + 12, p1, s1);
+  keep(pieces + 24, p2, s2);
+  keep(pieces + 36, p3, s3);
+  for (let piece = pieces; piece < pieces + 48; piece += 12) {
+    let at: usize = load<u32>(piece);
+    let state: usize = load<u32>(piece, 8);
+    // With all four still going, only the byte that stopped them is looked at; then they go on together.
+    const end: usize = left > 0 ? min(load<u32>(piece, 4) as usize, at + 1) : load<u32>(piece, 4);
+    while (at < end) {
+      const next = load<u32>(state + ((load<u8>(at) as usize) << 2));
+      if (next & FLAGS) {
+        if ((next & UNKNOWN) == 0) return FULL;
+        keep(piece, at, state);
+        c.state = state as u32;
+        c.symbol = load<u8>(at);
+        return NEED;
+      }
+      state = next;
+      at += 1;
+    }
+    keep(piece, at, state);
+    // A piece that never had anything has no state.
+    if (left == 0 && end == c.docEnd && state != 0) {
+      const next = load<u32>(state, 1024);
+      if (next & UNKNOWN) {
+        c.state = state as u32;
+        c.symbol = END_OF_TEXT;
+        return NEED;
+      }
+      if (next & MATCH) return FULL;
+    }
+  }
+  return DONE;
+}
+
+function keep(piece: usize, at: usize, state: usize): void {
+  store<u32>(piece, at as u32);
+  store<u32>(piece, state as u32, 8);
+}
+
+/** Cuts whole lines [from, to) into four parts of about the same length, each from a line's start. */
+export function skimStart(context: usize, pieces: usize, from: usize, to: usize): void {
+  const c = changetype<Context>(context);
+  let at = from;
+  for (let i: usize = 0; i < 4; i += 1) {
+    let end = to;
+    if (i < 3) {
+      const wanted = max(at, from + (((to - from) * (i + 1)) >> 2));
+      end = indexOf(wanted, to, 10);
+      if (end < to) end += 1;
+    }
+    store<u32>(pieces, at as u32);
+    store<u32>(pieces, end as u32, 4);
+    store<u32>(pieces, at == end ? 0 : at == c.docStart ? c.forward0 : c.forward1, 8);
+    at = end;
+    pieces += 12;
+  }
 }

@@ -270,11 +270,13 @@ test("gives every match as a line of JSON", async () => {
     Buffer.from([0xff, 0xc3]),
     Buffer.from(" needle\n"),
   ]);
-  const long = `${'"'.repeat(400_000)}needle`;
+  const long = `${'"'.repeat(400_000)}éneedle${"z".repeat(9_000)}`;
+  const dense = "needle".repeat(60_000);
   const index = await build([
     file("odd.txt", odd),
     file("many.txt", "needle needle\nno\n".repeat(40_000)),
     file("long.txt", long),
+    file("dense.txt", dense),
     file("needle.txt", "x"),
   ]);
   const lines = (await collect(index.searchLines(text("needle", { scope: "both" }))))
@@ -282,8 +284,8 @@ test("gives every match as a line of JSON", async () => {
     .trimEnd()
     .split("\n");
   const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(parsed.at(-1)).toMatchObject({ done: true, files: 4, lines: 40_002, matches: 80_003 });
-  expect(parsed.length).toBe(40_004);
+  expect(parsed.at(-1)).toMatchObject({ done: true, files: 5, lines: 40_003, matches: 140_003 });
+  expect(parsed.length).toBe(40_005 + Math.ceil(60_000 / 32_768) - 1);
   const oddLine = parsed.find((each) => each["path"] === "odd.txt");
   expect(oddLine).toEqual({
     path: "odd.txt",
@@ -291,9 +293,12 @@ test("gives every match as a line of JSON", async () => {
     text: 'say "hi"\\ é\u0001 \ufffd\ufffd needle',
     ranges: [[17, 23]],
   });
-  expect(parsed.find((each) => each["path"] === "long.txt")).toMatchObject({
-    text: long,
-    ranges: [[400_000, 400_006]],
+  expect(parsed.find((each) => each["path"] === "long.txt")).toEqual({
+    path: "long.txt",
+    line: 1,
+    from: 399_746,
+    text: `${'"'.repeat(254)}éneedle${"z".repeat(4096 - 262)}`,
+    ranges: [[400_002, 400_008]],
   });
   expect(parsed.find((each) => each["path"] === "needle.txt")).toEqual({
     path: "needle.txt",

@@ -68,6 +68,8 @@ export interface Kernels {
     outEnd: number,
   ): number;
   scan(context: number): number;
+  skimStart(context: number, pieces: number, from: number, to: number): void;
+  skim(context: number, pieces: number): number;
 }
 
 /** What the kernels keep for themselves at the start of each memory. */

@@ -138,14 +138,40 @@ test("finds what RE2 finds, for generated expressions and texts", () => {
     const random = randomOf(seed);
     const source = pattern(random, 4);
     const caseSensitive = random(3) !== 0;
+    const query = { kind: "regex", pattern: source, caseSensitive, scope: "content" } as const;
     const flags = caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE;
     for (let i = 0; i < 4; i += 1) {
       const subject = text(random);
-      const ours = searchText({ kind: "regex", pattern: source, caseSensitive, scope: "content" }, subject);
+      const ours = searchText(query, subject);
       const theirs = oracle(source, flags, subject);
       if (String(ours) !== String(theirs))
         differences.push({ seed, source, caseSensitive, subject, ours, theirs });
     }
+  }
+  expect(differences).toEqual([]);
+}, 60_000);
+
+test("within lines, finds in a long text what it finds in each line alone", () => {
+  const differences: unknown[] = [];
+  for (let seed = 1; seed <= 150; seed += 1) {
+    const random = randomOf(seed + 10_000);
+    const source = pattern(random, 3).replaceAll(/\\A|\\z/g, "");
+    const query = {
+      kind: "regex",
+      pattern: source,
+      caseSensitive: true,
+      scope: "content",
+      withinLines: true,
+    } as const;
+    const lines = Array.from({ length: 40 }, () => text(random).replaceAll("\n", ""));
+    const apart: string[] = [];
+    let offset = 0;
+    for (const line of lines) {
+      for (const [start, end] of searchText(query, line)) apart.push(`${offset + start}-${offset + end}`);
+      offset += Buffer.byteLength(line) + 1;
+    }
+    const together = searchText(query, lines.join("\n")).map(([start, end]) => `${start}-${end}`);
+    if (String(together) !== String(apart)) differences.push({ seed, source, lines, together, apart });
   }
   expect(differences).toEqual([]);
 }, 60_000);

@@ -1,6 +1,6 @@
 /**
  * Writes what was found as lines of JSON, straight from the text, in pieces: for answers that hold everything. A line is
- * `{"path":…,"line":…,"text":…,"ranges":[[from,to],…]}` with byte offsets in the line; a file of which only the path matched has `"pathRanges"` instead.
+ * `{"path":…,"line":…,"text":…,"ranges":[[from,to],…]}` with byte offsets in the line; of a line above 4 KiB the text is a part, and `"from"` says where in the line it starts; a file of which only the path matched has `"pathRanges"` instead.
  */
 import { scratchLayout } from "../memory/scratch.ts";
 import type { Found, Sink } from "./executor.ts";
@@ -79,11 +79,9 @@ export class LineSink implements Sink {
     this.#used = 0;
   }
 
-  /** A line that may not fit when every byte is escaped. Returns how many matches it has. */
+  /** A line with so many matches that their ranges alone may not fit: it goes without text. Returns how many matches it has. */
   #longLine(found: Found, located: number, done: number, count: number, prefix: Buffer): number {
-    const { arena, segment } = found.open;
-    const docStart = segment.start(found.document);
-    const { words } = arena;
+    const { words } = found.open.arena;
     const first = (located >>> 2) + done * LOCATED_WORDS;
     const line = words[first + 2]!;
     const start = words[first + 3]!;
@@ -93,13 +91,8 @@ export class LineSink implements Sink {
       if (words[at + 2] !== line) break;
       ranges.push([words[at]! - start, words[at + 1]! - start]);
     }
-    const text = Buffer.from(arena.bytes.slice(docStart + start, docStart + words[first + 4]!)).toString(
-      "utf8",
-    );
     this.#emit(
-      Buffer.from(
-        `${prefix.toString()}${line},"text":${JSON.stringify(text)},"ranges":${JSON.stringify(ranges)}}\n`,
-      ),
+      Buffer.from(`${prefix.toString()}${line},"from":0,"text":"","ranges":${JSON.stringify(ranges)}}\n`),
     );
     return ranges.length;
   }

@@ -34,6 +34,10 @@ const field = {
 const DONE = 0;
 const NEED = 1;
 const BACKWARD = 3;
+/** Behind the context's fields, in its room. */
+const PIECES_OFFSET = 128;
+/** Below this, looking twice costs more than it saves. */
+const SKIM_BYTES_MIN = 64;
 
 /** Where a matcher may work. */
 export interface MatcherPlace {
@@ -144,6 +148,10 @@ export class Matcher {
     words[c + field.docEnd] = docEnd;
     words[c + field.previousEnd] = out.lastEnd;
     words[c + field.needleLength] = needle && lineBound ? literal.bytes.length : 0;
+    if (lineBound && !needle && !this.#skim(c, regionEnd)) {
+      out.scannedTo = regionEnd;
+      return;
+    }
     for (;;) {
       words[c + field.out] = matches;
       words[c + field.outEnd] = matches + MATCHES_MAX * 8;
@@ -153,6 +161,28 @@ export class Matcher {
       checkpoint();
     }
     out.scannedTo = regionEnd;
+  }
+
+  /** Whether the lines of the region may have a match. */
+  #skim(c: number, regionEnd: number): boolean {
+    const { kernels, checkpoint } = this.#place;
+    const words = this.#words;
+    const at = words[c + field.at]!;
+    if (regionEnd - at < SKIM_BYTES_MIN) return true;
+    const pieces = this.#context + PIECES_OFFSET;
+    kernels.skimStart(this.#context, pieces, at, regionEnd);
+    for (;;) {
+      const status = kernels.skim(this.#context, pieces);
+      if (status !== NEED) return status !== DONE;
+      checkpoint();
+      const dfa = this.#forward!;
+      const { flushes } = dfa;
+      dfa.step(words[c + field.state]!, words[c + field.symbol]!);
+      if (dfa.flushes === flushes) continue;
+      // The states of the other pieces are void now.
+      this.#writeStarts();
+      return true;
+    }
   }
 
   /** Runs until the end or until the output is full, making transitions on the way. */

@@ -34,7 +34,7 @@ export interface PlacedDocument {
 }
 
 /** How much text an ordinary segment holds, names included. */
-export const TEXT_BYTES = BLOCKS_MAX << BLOCK_SHIFT_MIN;
+export const TEXT_BYTES = 16_777_216;
 export const DOCUMENTS_MAX = 65_536;
 const META_BYTES = DOCUMENTS_MAX * (DOCUMENT_BYTES + 32) + 1_048_576;
 const GRAMS = 262_144;
@@ -90,10 +90,10 @@ export class SegmentWriter {
     const oidBytes = documents.reduce((most, each) => Math.max(most, each.oid.length >> 1), 0);
     const oidsAt = documentsAt + documents.length * DOCUMENT_BYTES;
     const joinedAt = align(oidsAt + documents.length * oidBytes, 8);
-    const foldingAt = joinedAt + BITMAP_BYTES;
+    const foldingAt = joinedAt + BITMAP_BYTES * 2;
     this.#buffer.fill(0, documentsAt, foldingAt + BITMAP_BYTES);
     const { languages, lines } = this.#writeDocuments(documents, namesStart, documentsAt, oidsAt, oidBytes);
-    this.#join(documents, shift, joinedAt);
+    this.#join(documents, namesStart, shift, joinedAt);
     const folds = this.#markFolding(contentEnd, shift, foldingAt);
     const languagesAt = foldingAt + (folds ? BITMAP_BYTES : 0);
     const languagesBytes = this.#buffer.write(languages.join("\n"), languagesAt, "utf8");
@@ -169,12 +169,20 @@ export class SegmentWriter {
     return { languages: [...languages.keys()], lines };
   }
 
-  /** A bit for every block that a document goes on into. */
-  #join(documents: readonly PlacedDocument[], shift: number, joinedAt: number): void {
-    for (const { start, bytes } of documents) {
+  /** A bit for every block that a document or a name goes on into, and one for every block in which one starts. */
+  #join(documents: readonly PlacedDocument[], namesStart: number, shift: number, joinedAt: number): void {
+    let name = namesStart;
+    const mark = (start: number, bytes: number): void => {
+      const first = Math.floor(start / 2 ** shift);
       const last = Math.floor((start + bytes) / 2 ** shift);
-      for (let block = Math.floor(start / 2 ** shift) + 1; block <= last; block += 1)
-        this.#setBit(joinedAt, block);
+      this.#setBit(joinedAt + BITMAP_BYTES, first);
+      for (let block = first + 1; block <= last; block += 1) this.#setBit(joinedAt, block);
+    };
+    for (const { start, bytes, path } of documents) {
+      const nameBytes = Buffer.byteLength(path);
+      mark(start, bytes);
+      mark(name, nameBytes);
+      name += nameBytes + 1;
     }
   }
 

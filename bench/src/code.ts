@@ -1,0 +1,179 @@
+/**
+ * Code search on real source, beside ripgrep and Debian's codesearch in the same run: what building the index costs from bytes in memory, how much memory all of it takes,
+ * whether every answer is ripgrep's line for line, and what answers cost in CPU over HTTP with JSON. Expressions match within lines, as in both peers.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import type { Bench, BenchContext } from "./bench.ts";
+import { CodeServer, linesOfAnswer, measureBuild } from "./code/code-server.ts";
+import { ensureCorpus } from "./code/corpus.ts";
+import { differences } from "./code/differences.ts";
+import { ensurePeers, linesOfRipgrep, ripgrep, timed } from "./code/peers.ts";
+import { readQueries } from "./code/queries.ts";
+import { rustSyntax } from "./code/rust-syntax.ts";
+import { wholeNumber } from "./options.ts";
+
+/** Queries with at most so many lines are what people wait for at a prompt. */
+const SELECTIVE_LINES_MAX = 1_000;
+const SELECTIVE_RUNS = 15;
+const HOSTILE_CAP_MS = 1_000;
+/** Each takes long, or much room, in engines that backtrack or unfold. */
+const hostile = [
+  "(x+x+)+y",
+  "(a|b|c|d|e)*f(a|b|c|d|e){300}g$",
+  "(\\pL\\d?){30}\\.{3}",
+  ".*.*.*.*.*.*=.*;.*x{100}",
+];
+
+const code: Bench = {
+  name: "code",
+  title: "code search: index build, memory and queries, beside ripgrep and Debian's codesearch",
+  async run(context) {
+    const { values } = parseArgs({
+      args: [...context.args],
+      options: {
+        corpus: { type: "string" },
+        queries: { type: "string" },
+        runs: { type: "string", default: "3" },
+      },
+    });
+    const runs = wholeNumber("runs", values.runs, 1, 100);
+    await ensurePeers(context.progress);
+    const corpus =
+      values.corpus === undefined ? await ensureCorpus(context.progress) : resolve(values.corpus);
+    const queries = await readQueries(values.queries);
+    const folder = mkdtempSync(join(tmpdir(), "keelson-bench-"));
+    try {
+      return await measure(context, { corpus, queries, runs, folder });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+export default code;
+
+interface Terms {
+  readonly corpus: string;
+  readonly queries: readonly string[];
+  readonly runs: number;
+  readonly folder: string;
+}
+
+const MEMORY_BYTES = 4_000_000_000;
+
+async function measure({ progress }: BenchContext, terms: Terms) {
+  const build = await measureBuild(terms.corpus, MEMORY_BYTES);
+  const megabytes = build.bytes / 1e6;
+  progress(`built ${megabytes.toFixed(0)} MB in ${(build.cpuMs / 1e3).toFixed(2)} CPU seconds`);
+  const environment = { CSEARCHINDEX: join(terms.folder, "csearch-index") };
+  const output = join(terms.folder, "output");
+  const cindex = await timed(["cindex", terms.corpus], output, { cwd: terms.corpus, environment });
+  progress(`cindex took ${(cindex.cpuMs / 1e3).toFixed(2)} CPU seconds`);
+  const server = await CodeServer.start(terms.corpus, MEMORY_BYTES);
+  try {
+    const asked: Asked[] = [];
+    await server.usage(true);
+    for (const query of terms.queries) asked.push(await ask(server, query, terms, environment, progress));
+    const { stallMs } = await server.usage();
+    const overrun = await overruns(server);
+    const { rssBytes } = await server.usage();
+    const sum = (pick: (each: Asked) => number): number =>
+      round(asked.reduce((total, each) => total + pick(each), 0));
+    const selective = asked.flatMap((each) => each.selectiveMs).sort((a, b) => a - b);
+    const figures = {
+      corpusMB: round(megabytes),
+      queries: asked.length,
+      buildMBPerCpuSec: round((megabytes * 1_000) / build.cpuMs),
+      indexPerByte: round(build.memoryBytes / build.bytes),
+      rssPerByte: round(rssBytes / build.bytes),
+      mismatches: asked.reduce((total, each) => total + each.mismatches, 0),
+      slowerThanCsearch: asked.filter((each) => each.cpuMs >= each.csearchMs).length,
+      selectiveMsP50: round(selective[Math.floor(selective.length / 2)] ?? 0),
+      queriesCpuMs: sum((each) => each.cpuMs),
+      eventLoopStallMsMax: round(stallMs),
+      timeCapOverrunMsMax: round(overrun),
+    };
+    const broken = [
+      ...(figures.mismatches > 0 ? [`${figures.mismatches} lines differ from ripgrep's`] : []),
+      ...(figures.rssPerByte > 1.5
+        ? [`${figures.rssPerByte} bytes of memory for a byte of source, more than 1.5`]
+        : []),
+    ];
+    return {
+      figures,
+      peers: {
+        cindex: { buildMBPerCpuSec: round((megabytes * 1_000) / cindex.cpuMs) },
+        csearch: { queriesCpuMs: sum((each) => each.csearchMs) },
+        ripgrep: { queriesCpuMs: sum((each) => each.ripgrepMs) },
+      },
+      broken,
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+interface Asked {
+  readonly cpuMs: number;
+  readonly csearchMs: number;
+  readonly ripgrepMs: number;
+  readonly mismatches: number;
+  /** Waiting times, when the query is selective. */
+  readonly selectiveMs: readonly number[];
+}
+
+/** The least of several runs on each side: what else the machine does only ever adds. */
+async function ask(
+  server: CodeServer,
+  query: string,
+  { corpus, folder, runs }: Terms,
+  environment: Readonly<Record<string, string>>,
+  progress: (text: string) => void,
+): Promise<Asked> {
+  const output = join(folder, "output");
+  const { body } = await server.search(query);
+  const { found, partial, lines } = linesOfAnswer(body);
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let i = 0; i < runs; i += 1) {
+    const before = await server.usage();
+    await server.search(query);
+    ours.push((await server.usage()).cpuMs - before.cpuMs);
+    theirs.push((await timed(["csearch", "-n", query], output, { cwd: corpus, environment })).cpuMs);
+  }
+  const { cpuMs: ripgrepMs } = await timed(ripgrep(rustSyntax(query)), output, { cwd: corpus });
+  const mismatches =
+    differences(found, await linesOfRipgrep(output), new Set(server.started.skipped)) +
+    (partial === undefined ? 0 : 1);
+  const selectiveMs: number[] = [];
+  if (lines <= SELECTIVE_LINES_MAX)
+    for (let i = 0; i < SELECTIVE_RUNS; i += 1) selectiveMs.push((await server.search(query)).tookMs);
+  const asked = {
+    cpuMs: Math.min(...ours),
+    csearchMs: Math.min(...theirs),
+    ripgrepMs,
+    mismatches,
+    selectiveMs,
+  };
+  progress(
+    `${query}: ${lines} lines, ${mismatches} differ; CPU ms: ours ${round(asked.cpuMs)}, csearch ${asked.csearchMs.toFixed(0)}, ripgrep ${ripgrepMs.toFixed(0)}`,
+  );
+  return asked;
+}
+
+/** How much longer than its time cap the worst expression takes. */
+async function overruns(server: CodeServer): Promise<number> {
+  let worst = 0;
+  for (const pattern of hostile) {
+    const { tookMs } = await server.search(pattern, HOSTILE_CAP_MS);
+    worst = Math.max(worst, tookMs - HOSTILE_CAP_MS);
+  }
+  return worst;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
