@@ -160,8 +160,12 @@ export class AuctionRulesChecker implements Checker {
   #best(replica: ReplicaKey, winner: StoredAnswer, answers: readonly StoredAnswer[]): void {
     const seenBefore = this.#scene.now() - this.#evaluatorLagMs();
     const free = winner.freeBytes ?? 0;
+    const opened = Math.min(...answers.filter(isBid).map(({ atMs }) => atMs));
+    // A bid from after the window does not win, however late the round is closed.
+    const { windowMs } = this.#terms;
+    const until = opened + windowMs * (1 - this.#scene.driftMax) - slackMs;
     for (const other of answers) {
-      if (other.freeBytes === undefined || !this.#isMember(other.node)) continue;
+      if (!isBid(other) || other.atMs > until || !this.#isMember(other.node)) continue;
       if (other.atMs > seenBefore && !this.#counted(replica, other, answers)) continue;
       if (other.freeBytes > free)
         this.#report(
@@ -183,9 +187,7 @@ export class AuctionRulesChecker implements Checker {
   /** Was it needed for the close? Before the end of the window everyone's answer is, and this is the only one that its node gave. */
   #counted(replica: ReplicaKey, other: StoredAnswer, answers: readonly StoredAnswer[]): boolean {
     const now = this.#scene.now();
-    const opened = Math.min(
-      ...answers.filter(({ freeBytes }) => freeBytes !== undefined).map(({ atMs }) => atMs),
-    );
+    const opened = Math.min(...answers.filter(isBid).map(({ atMs }) => atMs));
     const early = now - opened < this.#terms.windowMs * (1 - this.#scene.driftMax) - slackMs;
     const passed =
       this.#book.passes.get(replica)?.get(other.node)?.value.round === this.#book.roundOf(replica);
@@ -198,14 +200,12 @@ export class AuctionRulesChecker implements Checker {
     const now = this.#scene.now();
     const { windowMs } = this.#terms;
     const { driftMax } = this.#scene;
-    const opened = Math.min(
-      ...answers.filter(({ freeBytes }) => freeBytes !== undefined).map(({ atMs }) => atMs),
-    );
+    const opened = Math.min(...answers.filter(isBid).map(({ atMs }) => atMs));
     const lateMs = windowMs * (1 + driftMax) + this.#evaluatorLagMs();
     if (winner.atMs - opened > lateMs)
       this.#report(replica, `${winner.node} won with a bid from after the window`);
     if (now - opened >= windowMs * (1 - driftMax) - slackMs) return;
-    const bids = answers.filter(({ freeBytes }) => freeBytes !== undefined);
+    const bids = answers.filter(isBid);
     const opener = bids.reduce((first, bid) => (bid.revision < first.revision ? bid : first));
     const configured = this.#configured(replica);
     if (opener.maxBids > 0 || configured !== undefined) {
@@ -321,6 +321,10 @@ export class AuctionRulesChecker implements Checker {
     this.#reported.add(once);
     this.#scene.report(this.name, replica, text);
   }
+}
+
+function isBid(answer: StoredAnswer): answer is StoredAnswer & { readonly freeBytes: number } {
+  return answer.freeBytes !== undefined;
 }
 
 /** A healthy process hears of a change within this, spikes of the network included. */

@@ -57,6 +57,17 @@ describe("auctions", () => {
     expect(needed.reports).toEqual([`${R0}: c won with 600 bytes free, and b had bid 700`]);
   });
 
+  it("does not hold a bid from after the window against whoever won, however late the round is closed", () => {
+    const late = stage();
+    late.bid("a", R0, 500);
+    late.bid("b", R0, 400);
+    late.nowMs += 61_000;
+    late.bid("c", R0, 900);
+    late.nowMs += 1_500;
+    late.close(R0, "a");
+    expect(late.reports.filter((text) => text.includes("had bid 900"))).toEqual([]);
+  });
+
   it("notices a winner that did not bid, and one whose bid was for another round", () => {
     const none = answered();
     none.close(R0, "c");
