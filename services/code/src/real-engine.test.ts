@@ -77,6 +77,23 @@ test("a repository is searched with the engine's answers, its symbols, branches 
   });
 });
 
+test("files that are too large, binary or stored elsewhere are found by their path alone", async () => {
+  code = new CodeFleet(fleet(), { fileBytesMax: 1_000, ctags: false }, { open });
+  await code.add("a", BUDGET);
+  await add("one", {
+    "large.txt": "needle ".repeat(1_000),
+    "model.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:needle\nsize 1\n",
+    "nul.txt": "needle\0",
+    "plain.txt": "needle",
+  });
+  expect((await search(1, "needle")).files.map(({ path }) => path)).toEqual(["plain.txt"]);
+  expect((await search(1, "f:(large|model|nul)")).counts.files).toBe(3);
+  code.scratch.commit(`${code.scratch.folder}/one`, { "plain.txt": "needle two" });
+  await code.call("catalogue", "poke", { name: "one" });
+  await eventually("it is up to date", async () => (await search(1, "two")).counts.files === 1);
+  expect((await search(1, "f:(large|model|nul)")).counts.files).toBe(3);
+});
+
 test("a flipped byte is found by the checksums, and the index is built again", async () => {
   code = new CodeFleet(fleet(), { verifyMs: 1, pollMs: 200, ctags: false }, { open });
   await code.add("a", BUDGET);

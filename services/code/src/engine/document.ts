@@ -15,8 +15,10 @@ export interface SourceDocument {
   /** The blob's object id, in hexadecimal. Equal ids mean equal content. */
   readonly oid: string;
   readonly branches: readonly string[];
-  /** Left out when the previous index holds the path with this object id. */
+  /** Left out when the previous index holds the path with this object id, or when it is skipped. */
   readonly content?: Uint8Array;
+  /** It shall be in the index with its path alone, for this reason. */
+  readonly skipped?: SkipReason;
   /** A linguist name; found from path and content when left out. */
   readonly language?: string;
   readonly symbols?: readonly SymbolSpan[];

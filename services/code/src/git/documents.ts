@@ -43,6 +43,8 @@ export async function listFiles(
     const tree = await readTree(folder, commit, what, signal);
     for (const path of tree.submodules) submodules.add(path);
     for (const { path, oid, bytes } of tree.entries) {
+      // No machine could check such a file out.
+      if (Buffer.byteLength(path) > pathBytesMax) continue;
       const key = `${oid}\0${path}`;
       const file = files.get(key);
       if (!file) files.set(key, { path, oid, bytes, branches: [branch] });
@@ -58,6 +60,9 @@ export async function listFiles(
     );
   return { files: [...files.values()], submodules: submodules.size, contentBytes };
 }
+
+/** What an index takes as a path; operating systems take no more. */
+const pathBytesMax = 4_095;
 
 /** Content that is only a note of where the real content is. */
 const LFS = Buffer.from("version https://git-lfs.github.com/spec/v1\n");
@@ -79,7 +84,8 @@ export async function* readDocuments(
   const wanted = new Map<string, ListedFile[]>();
   for (const file of list.files) {
     const { path, oid, branches } = file;
-    if (known(path, oid) || file.bytes > limits.fileBytesMax) yield { path, oid, branches };
+    if (known(path, oid)) yield { path, oid, branches };
+    else if (file.bytes > limits.fileBytesMax) yield { path, oid, branches, skipped: "too-large" };
     else {
       const sharing = wanted.get(oid);
       if (sharing) sharing.push(file);
@@ -90,7 +96,7 @@ export async function* readDocuments(
   for await (const { oid, content } of readBlobs(folder, [...wanted.keys()], what, signal)) {
     const pointer = content.length <= lfsPointerBytesMax && content.subarray(0, LFS.length).equals(LFS);
     for (const { path, branches } of wanted.get(oid)!)
-      yield pointer ? { path, oid, branches } : { path, oid, branches, content };
+      yield pointer ? { path, oid, branches, skipped: "left-out" } : { path, oid, branches, content };
     if (++read % 256 === 0) progress?.(read / wanted.size);
   }
 }

@@ -112,6 +112,8 @@ class Build {
     if (branches.length === 0) throw new EngineError("BAD_DOCUMENT", `${document.path} is on no branch`);
     await this.#step(document.content?.length ?? 0);
     if (previous?.keep(document, branches) === true) return;
+    if (document.skipped !== undefined)
+      return this.#place(document, new Uint8Array(0), branches, document.skipped);
     if (document.content === undefined)
       throw new EngineError(
         "BAD_DOCUMENT",
