@@ -17,6 +17,7 @@ import { openLog } from "../node/log.ts";
 import { loadPlugins } from "../node/plugins.ts";
 import { serviceFolder } from "../node/service-folder.ts";
 import { ServedNode, type ServedNodeOptions } from "../node/served-node.ts";
+import { openTraces } from "../node/traces.ts";
 import { Watchman } from "../node/watchman.ts";
 import { Narrator } from "../report/narrator.ts";
 import { timeOfDay } from "../report/ago.ts";
@@ -63,6 +64,7 @@ async function run(
   const random = systemRandom;
   const narrator = new Narrator({ write: writeLine, everything: debug });
   const memory = data === undefined ? undefined : openMemory(config, data, clock);
+  const traces = openTraces(config.otlp, { node: id, clock, random });
   let store: Store | undefined;
   let objects: FleetObjects | undefined;
   try {
@@ -92,6 +94,7 @@ async function run(
       random,
       eras: objects?.eras ?? new ServerTimeEras(),
       memory,
+      tracer: traces?.tracer,
       onDecision: (decision) => narrator.decided(decision),
       onFatal,
     }).catch((error: unknown) => {
@@ -102,6 +105,7 @@ async function run(
     narrator.flush();
     await store?.close();
     await objects?.close();
+    await traces?.close();
     memory?.close();
   }
 }

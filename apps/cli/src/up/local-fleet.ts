@@ -26,6 +26,7 @@ import { FolderMemory } from "../node/folder-memory.ts";
 import { openLog } from "../node/log.ts";
 import { ServedNode } from "../node/served-node.ts";
 import { serviceFolder } from "../node/service-folder.ts";
+import { openTraces } from "../node/traces.ts";
 import { version } from "../version.ts";
 
 export interface LocalFleetOptions {
@@ -157,6 +158,8 @@ export class LocalFleet {
     this.#endings.push(() => memory.close());
     const client = store.connect();
     this.#endings.push(() => client.close());
+    const traces = openTraces(config.otlp, { node: name, clock, random: systemRandom });
+    this.#endings.push(() => traces?.close());
     const served = await ServedNode.listen({
       fleet,
       node: name,
@@ -173,6 +176,7 @@ export class LocalFleet {
       random: systemRandom,
       eras: objects.eras,
       memory,
+      tracer: traces?.tracer,
       onDecision: decided,
       onFatal: fatal,
     });
