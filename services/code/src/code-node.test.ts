@@ -1,11 +1,14 @@
 import { TestFleet } from "@keelson/testkit";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { CodeFleet } from "./fixtures/code-fleet.ts";
 import { PlainIndex } from "./fixtures/plain-engine.ts";
 import { parseQuery } from "./query/index.ts";
 import type { RepositoryStatus } from "./catalogue-shard.ts";
 import type { Repository } from "./repository.ts";
 import type { ShardAnswer } from "./search/search-request.ts";
+
+// Real git and whole fleets, on machines that are not ours alone.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let code: CodeFleet<TestFleet>;
 const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
@@ -33,7 +36,7 @@ const holder = (id: number, replica = 0): string | undefined =>
 async function eventually(
   what: string,
   check: () => boolean | Promise<boolean>,
-  withinMs = 20_000,
+  withinMs = 40_000,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await check())) {

@@ -2,12 +2,15 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TestFleet } from "@keelson/testkit";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { expectedBytes } from "./budget.ts";
 import type { RepositoryStatus } from "./catalogue-shard.ts";
 import { CodeFleet } from "./fixtures/code-fleet.ts";
 import { parseQuery } from "./query/index.ts";
 import type { ShardAnswer } from "./search/search-request.ts";
+
+// Real git and whole fleets, on machines that are not ours alone.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let code: CodeFleet<TestFleet>;
 const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
@@ -48,7 +51,7 @@ const isHeld = (id: number): boolean => code.fleet.holders(`code/${id}/0`).lengt
 async function eventually(
   what: string,
   check: () => boolean | Promise<boolean>,
-  withinMs = 30_000,
+  withinMs = 40_000,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await check())) {
@@ -77,7 +80,7 @@ test("the repository that was not asked for longest rests and is released; pinne
   await eventually("the cold one is back", () => isHeld(2));
   expect(await search(2)).toBe(1);
   expect((await status())["pinned"]?.state).toBe("active");
-}, 60_000);
+});
 
 test("a fleet that is too small for all comes to rest: nothing is passed round", async () => {
   code = new CodeFleet(fleet(), { guess: SIZE, evictIdleMs: 60_000, evictResidenceMs: 60_000, auction });
@@ -105,7 +108,7 @@ test("what rests is woken when there is room again", async () => {
   await code.add("b", 2 * SIZE);
   await eventually("both are held", () => isHeld(1) && isHeld(2));
   expect((await status())["one"]?.reason).toBe("there is room again");
-}, 60_000);
+});
 
 test("a repository that is larger than any node says so, and asks for more nodes through the webhook", async () => {
   const told: { wish: string; reasons: string[] }[] = [];

@@ -1,7 +1,7 @@
 /** Code nodes with the engine that is shipped: what the fleet promises, on real shared memory and threads. */
 import { SystemClock, Tracer, type FinishedSpan } from "@keelson/runtime";
 import { TestFleet } from "@keelson/testkit";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { RepositoryStatus } from "./catalogue-shard.ts";
 import { openEngine, type CodeEngine, type CodeIndex } from "./engine/index.ts";
 import { MemoryIndex } from "./engine/local/memory-index.ts";
@@ -11,6 +11,9 @@ import type { ShardAnswer } from "./search/search-request.ts";
 
 const clock = new SystemClock();
 const BUDGET = 32 << 20;
+// Real git and whole fleets, on machines that are not ours alone.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 let code: CodeFleet<TestFleet>;
 const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
 const built: CodeIndex[] = [];
@@ -48,13 +51,13 @@ async function add(name: string, files: Readonly<Record<string, string>>): Promi
 
 async function search(id: number, query: string): Promise<ShardAnswer> {
   const body = { query: parseQuery(query), options: { timeCapMs: 5_000 } };
-  return (await code.call(String(id), "search", body, 20_000)).body as ShardAnswer;
+  return (await code.call(String(id), "search", body)).body as ShardAnswer;
 }
 
 async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 40_000;
   while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`not within 30 s: ${what}`);
+    if (performance.now() > deadline) throw new Error(`not within 40 s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

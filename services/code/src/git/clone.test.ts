@@ -1,11 +1,13 @@
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { CloneCache } from "./clone-cache.ts";
 import { Credentials, type CredentialRule } from "./credentials.ts";
 import { listFiles, readDocuments } from "./documents.ts";
 import { GitServer, Scratch } from "./fixtures/scratch.ts";
 import { parseRemote } from "./remote.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const limits = { fileBytesMax: 1_000, repositoryBytesMax: 1 << 20 };
 
