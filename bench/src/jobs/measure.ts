@@ -116,7 +116,7 @@ async function waits(working: readonly Child<WorkerSaid>[]): Promise<number[]> {
 }
 
 /** Of these processes and all below them. */
-export function cpuMsOf(pids: readonly number[]): number {
+function cpuMsOf(pids: readonly number[]): number {
   const wanted = new Set(pids);
   const stats = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -151,6 +151,6 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-export function round(value: number): number {
+function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

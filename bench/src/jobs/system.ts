@@ -10,16 +10,16 @@ export interface BenchPayload {
   readonly padding: string;
 }
 
-export interface Producer {
+interface Producer {
   add(jobs: readonly BenchPayload[]): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface WorkerSide {
+interface WorkerSide {
   close(): Promise<void>;
 }
 
-export interface WorkerEvents {
+interface WorkerEvents {
   /** A handler began. */
   started(payload: BenchPayload): void;
   /** So many completions were acknowledged. */
@@ -31,8 +31,7 @@ export interface BenchSystem {
   worker(connect: string, concurrency: number, events: WorkerEvents): Promise<WorkerSide>;
 }
 
-export const SYSTEM_NAMES = ["keelson", "bullmq", "pgBoss", "graphileWorker"] as const;
-export type SystemName = (typeof SYSTEM_NAMES)[number];
+export type SystemName = "keelson" | "bullmq" | "pgBoss" | "graphileWorker";
 
 /** Only what is measured is loaded. */
 export async function loadSystem(name: SystemName): Promise<BenchSystem> {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KeelsonProcess } from "../process/keelson-process.ts";
 
-export const SHARDS = 4;
+const SHARDS = 4;
 /** Long enough that a takeover ends before a worker's lease does, short enough for a test. */
 const LEASE_MS = 8_000;
 const TTL = "2s";

@@ -42,7 +42,15 @@ test("what comes while calls are under way shares the next one", async () => {
 
 test("a batch has at most so many items and bytes, and one that is larger goes alone", async () => {
   const { batcher, sent, release } = rig({ itemsMax: 2, bytesMax: 100, inflightMax: 10 });
-  const all = Promise.all([[1, 10], [2, 10], [3, 500], [4, 60], [5, 60]].map(([item, bytes]) => batcher.add(item!, bytes!)));
+  const all = Promise.all(
+    [
+      [1, 10],
+      [2, 10],
+      [3, 500],
+      [4, 60],
+      [5, 60],
+    ].map(([item, bytes]) => batcher.add(item!, bytes!)),
+  );
   await turn();
   expect(sent).toEqual([[1, 2], [3], [4], [5]]);
   for (const each of release) each();
@@ -51,7 +59,9 @@ test("a batch has at most so many items and bytes, and one that is larger goes a
 
 test("a call that fails fails all of its batch, and the next goes on", async () => {
   let fails = true;
-  const batcher = new Batcher<number, number>((items) => (fails ? Promise.reject(new Error("cut")) : Promise.resolve(items)));
+  const batcher = new Batcher<number, number>((items) =>
+    fails ? Promise.reject(new Error("cut")) : Promise.resolve(items),
+  );
   const outcomes = await Promise.allSettled([batcher.add(1, 1), batcher.add(2, 1)]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   fails = false;

@@ -16,9 +16,25 @@ export interface CallTerms {
 }
 
 /** Codes after which the same call may do better a moment later, on another shard or node perhaps. Nothing was carried out. */
-const PASSING: ReadonlySet<string> = new Set(["NOT_IN_RANGE", "SPLITTING", "NO_HOLDER", "NO_SHARD", "JOBS_CLOSED", "UNREACHABLE", "WARMING", "BUDGET"]);
+const PASSING: ReadonlySet<string> = new Set([
+  "NOT_IN_RANGE",
+  "SPLITTING",
+  "NO_HOLDER",
+  "NO_SHARD",
+  "JOBS_CLOSED",
+  "UNREACHABLE",
+  "WARMING",
+  "BUDGET",
+]);
 /** Codes after which nobody knows whether it was; a call that may be carried out twice is repeated all the same. */
-const UNSURE: ReadonlySet<string> = new Set(["TIMEOUT", "CUT", "STALE", "MOVED", "OUTCOME_UNKNOWN", "JOBS_UNKNOWN"]);
+const UNSURE: ReadonlySet<string> = new Set([
+  "TIMEOUT",
+  "CUT",
+  "STALE",
+  "MOVED",
+  "OUTCOME_UNKNOWN",
+  "JOBS_UNKNOWN",
+]);
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 500;
 /** Then the map is looked at again: the shard may be gone for ever. */

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dateMatches, parseCron, type CronExpression } from "./expression.ts";
-import { dueRuns } from "./missed-runs.ts";
 import { nextRun } from "./next-run.ts";
 import { instants, localTime, timeZoneProblem } from "./time-zone.ts";
 
@@ -157,34 +156,4 @@ test("a local time is shown at no, one or two moments", () => {
     Date.UTC(2026, 9, 25, 0, 30),
     Date.UTC(2026, 9, 25, 1, 30),
   ]);
-});
-
-describe("runs that were missed", () => {
-  const hourly = cron("0 * * * *");
-  const last = Date.UTC(2026, 0, 1, 0);
-  const now = Date.UTC(2026, 0, 1, 5, 30);
-  const at = (hour: number): number => Date.UTC(2026, 0, 1, hour);
-  const due = (missed: "skip" | "once" | "all", nowMs = now, runsMax = 1_000) =>
-    dueRuns(hourly, "UTC", last, nowMs, { missed, lateMs: 60_000, runsMax });
-
-  test("skip starts none, once starts the last, all starts each", () => {
-    expect(due("skip")).toEqual({ runs: [], nextMs: at(6), dropped: 5 });
-    expect(due("once")).toEqual({ runs: [at(5)], nextMs: at(6), dropped: 4 });
-    expect(due("all")).toEqual({ runs: [at(1), at(2), at(3), at(4), at(5)], nextMs: at(6), dropped: 0 });
-  });
-
-  test("one that is punctual is started by every policy", () => {
-    for (const missed of ["skip", "once"] as const) expect(due(missed, at(5) + 10).runs).toEqual([at(5)]);
-  });
-
-  test("all has a limit, and keeps the newest", () => {
-    expect(due("all", now, 2)).toEqual({ runs: [at(4), at(5)], nextMs: at(6), dropped: 3 });
-  });
-
-  test("years of downtime do not take long", () => {
-    const everySecond = cron("* * * * * *");
-    const { runs: found, nextMs } = dueRuns(everySecond, "UTC", 0, now);
-    expect(found.length).toBeLessThanOrEqual(61);
-    expect(nextMs).toBe(now + 1_000);
-  });
 });

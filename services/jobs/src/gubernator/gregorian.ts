@@ -3,7 +3,7 @@
  * asking for one is an error; it is the same error here.
  */
 
-export const GREGORIAN = { minutes: 0, hours: 1, days: 2, weeks: 3, months: 4, years: 5 } as const;
+const GREGORIAN = { minutes: 0, hours: 1, days: 2, weeks: 3, months: 4, years: 5 } as const;
 
 export type Interval = { readonly beginMs: number; readonly endMs: number } | { readonly problem: string };
 

@@ -6,8 +6,8 @@ import { decodeValue, encodeValue } from "../client/values.ts";
 const text = (max: number) => z.string().min(1).max(max);
 const ms = z.int().min(0);
 
-export const Tenant = text(JOB_LIMITS.tenantCharsMax).describe("whose jobs; - when there is only one");
-export const Group = text(JOB_LIMITS.groupCharsMax).describe("the task group, whose workers run the job");
+const Tenant = text(JOB_LIMITS.tenantCharsMax).describe("whose jobs; - when there is only one");
+const Group = text(JOB_LIMITS.groupCharsMax).describe("the task group, whose workers run the job");
 const Id = text(JOB_LIMITS.idCharsMax);
 const Metadata = z.record(z.string(), z.string());
 

@@ -3,11 +3,25 @@ import { bodyOf, commandOf } from "./shapes.ts";
 
 const payload = Buffer.from("p");
 const job = { id: "j", tenant: "t", group: "g", payload };
-const schedule = { id: "s", tenant: "t", cron: "* * * * *", timeZone: "UTC", missed: "once", job: { group: "g", payload } };
+const schedule = {
+  id: "s",
+  tenant: "t",
+  cron: "* * * * *",
+  timeZone: "UTC",
+  missed: "once",
+  job: { group: "g", payload },
+};
 
 test.each([
   [{ kind: "enqueue", jobs: [job] }],
-  [{ kind: "enqueue", jobs: [{ ...job, limits: [{ kind: "concurrency", key: "k", max: 1 }], after: ["a"], metadata: { a: "b" } }] }],
+  [
+    {
+      kind: "enqueue",
+      jobs: [
+        { ...job, limits: [{ kind: "concurrency", key: "k", max: 1 }], after: ["a"], metadata: { a: "b" } },
+      ],
+    },
+  ],
   [{ kind: "report", reports: [{ task: 1, outcome: { kind: "failed", code: "X", data: payload } }] }],
   [{ kind: "putSchedule", schedule }],
   [{ kind: "setTenant", tenant: "t", paused: true }],

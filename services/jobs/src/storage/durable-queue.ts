@@ -39,7 +39,7 @@ export interface QueueTerms {
   readonly waitingMax: number;
 }
 
-export const QUEUE_DEFAULTS: QueueTerms = {
+const QUEUE_DEFAULTS: QueueTerms = {
   checkpointBytes: 32 * 1024 * 1024,
   checkpointFinished: 20_000,
   checkpointRetryMs: 5000,

@@ -28,7 +28,7 @@ export interface Manifest {
 
 export const MANIFEST_KEY = "manifest";
 
-export const NO_MANIFEST: Manifest = { version: 1, checkpoint: 0, restChunks: 0, runs: [], tails: [] };
+const NO_MANIFEST: Manifest = { version: 1, checkpoint: 0, restChunks: 0, runs: [], tails: [] };
 
 export function encodeManifest(manifest: Manifest): Buffer {
   return Buffer.from(JSON.stringify(manifest));

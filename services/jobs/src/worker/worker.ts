@@ -234,8 +234,7 @@ export class JobWorker {
     // It has not begun, and must not.
     const index = this.#queue.indexOf(held);
     if (index >= 0) this.#queue.splice(index, 1);
-    if (code === "CANCELLED")
-      void this.#report(held, { kind: "cancelled" }).then(() => this.#ended(held));
+    if (code === "CANCELLED") void this.#report(held, { kind: "cancelled" }).then(() => this.#ended(held));
     else this.#ended(held);
   }
 
