@@ -250,8 +250,8 @@ test("a number of answers that nodes were started with is waited for, until the 
   expect(machine(a!).market.configuredMaxBids({ shardKey: "code/0" })).toBe(9);
   const store = fleet.store.connect();
   const config = setMaxBids(a!.keys, "code", undefined, 2);
-  const { incarnation } = await store.range("/", { limit: 1 });
-  await store.commit(config, { incarnation });
+  const { incarnation } = await store.range("/", { limit: 1, timeoutMs: 5_000 });
+  await store.commit(config, { incarnation, timeoutMs: 5_000 });
   await store.close();
   await fleet.until(
     () => machine(a!).market.configuredMaxBids({ shardKey: "code/0" }) === 2,
