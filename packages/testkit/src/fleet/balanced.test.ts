@@ -57,10 +57,10 @@ const held = (of: TestFleet, name: string): number => [...of.nodes.get(name)!.he
 
 async function put(of: TestFleet, key: string, value: unknown): Promise<void> {
   const store = of.store.connect();
-  const { incarnation } = await store.range(key, { limit: 1 });
+  const { incarnation } = await store.range(key, { limit: 1, timeoutMs: 5_000 });
   const outcome = await store.commit(
     { guards: [], writes: [{ kind: "put", key: `/keelson/test/${key}`, value: JSON.stringify(value) }] },
-    { incarnation },
+    { incarnation, timeoutMs: 5_000 },
   );
   expect(outcome.kind).toBe("committed");
   await store.close();

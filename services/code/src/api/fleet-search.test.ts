@@ -75,7 +75,7 @@ class Fleet implements Pick<FleetAccess, "call" | "shards"> {
     await Promise.resolve();
     const found = shard === "catalogue" ? this.#rows : (this.#answers[shard] ?? answer(Number(shard)));
     if (typeof found === "string")
-      throw new RouterError(request, { code: found, text: "because", reached: false, unknown: false }, 1);
+      throw new RouterError(request, { code: found, text: "because", unknown: false }, 1);
     const given = shard === "catalogue" ? { revision: this.revision, repositories: found } : found;
     return { body: given, node: "a", replica: 0, tries: 1, epoch: { era: 1, revision: 1 } } as never;
   }
