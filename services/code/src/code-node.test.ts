@@ -11,7 +11,8 @@ import type { ShardAnswer } from "./search/search-request.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let code: CodeFleet<TestFleet>;
-const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
+const fleet = (): TestFleet =>
+  new TestFleet({ services: [], terms: { ttlMs: 10_000, leaveReadyMs: 10_000 } });
 afterEach(() => code.stop());
 
 async function add(

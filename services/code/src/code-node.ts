@@ -36,6 +36,9 @@ import { Transfers } from "./transfer.ts";
 const SERVICE = "code";
 const lookMs = 1_000;
 const fleetLooks = 5;
+/** How long room that is being made is waited for, and how often it is looked for. */
+const roomWaitMs = 15_000;
+const roomLookMs = 50;
 
 interface CodeNodeOptions {
   readonly context: Omit<NodeContext<CodeSettings>, "objects">;
@@ -212,11 +215,18 @@ export class CodeNode {
 
   /** Refuses what cannot fit, and says to all how large it is, so that only those bid who have the room. */
   async #room(repository: Repository, bytes: number, own: HeldRepository): Promise<void> {
-    const has = this.#budget.freeBytes() + own.memoryBytes;
-    if (bytes <= has) return;
-    if (await this.#evictor?.makeRoom(repository, bytes - own.memoryBytes)) return;
+    const has = (): number => this.#budget.freeBytes() + own.memoryBytes;
+    if (bytes <= has()) return;
+    if (await this.#evictor?.makeRoom(repository, bytes - own.memoryBytes)) {
+      // What was told to rest is gone a moment later: its requests finish first.
+      const { clock } = this.#context;
+      const deadline = clock.now() + roomWaitMs;
+      while (bytes > has() && clock.now() < deadline)
+        await new Promise<void>((resolve) => void clock.after(roomLookMs, resolve));
+      if (bytes <= has()) return;
+    }
     await this.#list.foundSize(repository.id, bytes);
-    throw noRoom(repository, bytes, has);
+    throw noRoom(repository, bytes, has());
   }
 
   #changed(about: string): void {

@@ -13,7 +13,8 @@ import type { ShardAnswer } from "./search/search-request.ts";
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let code: CodeFleet<TestFleet>;
-const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
+const fleet = (): TestFleet =>
+  new TestFleet({ services: [], terms: { ttlMs: 10_000, leaveReadyMs: 10_000 } });
 let hook: Server | undefined;
 afterEach(async () => {
   await code.stop();

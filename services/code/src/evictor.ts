@@ -4,7 +4,7 @@
  * somebody asks for it.
  */
 import type { Clock, Demand, Random, Timer } from "@keelson/kernel";
-import type { RepositoryCatalogue } from "./catalogue.ts";
+import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
 import { chooseVictims, type EvictionTerms, type Resident } from "./evict.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import type { Repository } from "./repository.ts";
@@ -118,7 +118,11 @@ export class Evictor {
     const reason = `made room for ${repository.name}`;
     this.noticed(repository.id);
     const rested = await catalogue.edit(
-      victims.map(({ id }) => id).filter((id) => catalogue.get(id) !== undefined),
+      victims
+        .map(({ id }) => id)
+        .filter((id) => catalogue.get(id) !== undefined)
+        // One commit takes no more; if that was not enough, there is another look.
+        .slice(0, editsMax),
       (row) => (row.pinned || row.state === "resting" ? row : { ...row, state: "resting", reason }),
     );
     metrics.count("code_evictions_total", {}, rested.length);

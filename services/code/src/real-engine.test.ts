@@ -15,7 +15,8 @@ const BUDGET = 32 << 20;
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let code: CodeFleet<TestFleet>;
-const fleet = (): TestFleet => new TestFleet({ services: [], terms: { leaveReadyMs: 10_000 } });
+const fleet = (): TestFleet =>
+  new TestFleet({ services: [], terms: { ttlMs: 10_000, leaveReadyMs: 10_000 } });
 const built: CodeIndex[] = [];
 let loads = 0;
 afterEach(async () => {

@@ -1,7 +1,7 @@
 export { CloneCache } from "./clone-cache.ts";
 export type { Clone } from "./clone.ts";
-export { Credentials, type CredentialRule } from "./credentials.ts";
+export { Credentials } from "./credentials.ts";
 export { listFiles, readDocuments, type DocumentLimits, type FileList } from "./documents.ts";
 export { GitError } from "./git-error.ts";
 export type { Head } from "./heads.ts";
-export { parseRemote, type Remote } from "./remote.ts";
+export { parseRemote } from "./remote.ts";
