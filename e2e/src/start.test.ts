@@ -4,7 +4,7 @@
  * on two idle cores are made of. The clock is held to as well where the machine is idle.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,10 +17,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, re
 const LIMIT_MS = 90_000;
 const CLOCK_TICKS_PER_SECOND = 100;
 
-/** The files of the repository as they are now, and nothing else: no modules, no build. */
+/** The files of the repository as they are now, those that are not committed yet included, and nothing that is ignored: no modules, no build. */
 function cleanCopy(to: string): void {
-  const names = execFileSync("git", ["ls-files", "-z", "--cached"], { cwd: root, encoding: "utf8" });
-  for (const name of names.split("\0").filter((each) => each !== "")) {
+  const names = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  for (const name of new Set(names.split("\0"))) {
+    if (name === "" || !existsSync(join(root, name))) continue;
     mkdirSync(dirname(join(to, name)), { recursive: true });
     cpSync(join(root, name), join(to, name));
   }
