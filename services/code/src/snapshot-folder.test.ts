@@ -52,7 +52,7 @@ test("one that was damaged does not load, and can be removed", async () => {
   const file = join(folder, "7.index");
   writeFileSync(file, readFileSync(file).subarray(0, -100));
   const found = await snapshots.open({ id: 7, url: "/r" });
-  await expect(engine.load(found!.pieces())).rejects.toThrow();
+  await expect(engine.load(found!.pieces())).rejects.toThrow(SyntaxError);
   await snapshots.remove(7);
   expect(await snapshots.open({ id: 7, url: "/r" })).toBeUndefined();
 });
