@@ -11,7 +11,7 @@ export interface GatewayDoor {
 }
 
 /** What a gateway refused, with the code it gave. */
-export class GatewayError extends RunError {
+class GatewayError extends RunError {
   readonly code: string;
   readonly status: number;
 

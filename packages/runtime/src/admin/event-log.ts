@@ -7,8 +7,8 @@ import type { Mirror } from "../mirror/mirror.ts";
 import type { EventPage, EventQuery, FleetEvent } from "./contract.ts";
 import { eventOf } from "./event-words.ts";
 
-export const eventsMax = 10_000;
-export const eventsPageMax = 1_000;
+const eventsMax = 10_000;
+const eventsPageMax = 1_000;
 const PAGE = 200;
 /** How many are shown to a reader that brings no cursor. */
 const RECENT = 20;

@@ -46,7 +46,7 @@ export interface FleetFacts {
 const parsed = new WeakMap<Entry, Fact<unknown>>();
 
 /** The entry's value, parsed; the same object for the same entry. */
-export function factOf<T>(entry: Entry): Fact<T> {
+function factOf<T>(entry: Entry): Fact<T> {
   let fact = parsed.get(entry);
   if (!fact) parsed.set(entry, (fact = { value: JSON.parse(entry.value), revision: entry.revision }));
   return fact as Fact<T>;
