@@ -9,6 +9,7 @@ import type { SharedPlace } from "../memory/arena-set.ts";
 import { BranchMasks } from "../search/open-segment.ts";
 import { encodeSymbols } from "../segment/symbols.ts";
 import { DOCUMENTS_MAX, TEXT_BYTES, type PlacedDocument } from "../segment/writer.ts";
+import { copyBytes } from "../memory/copy-bytes.ts";
 import { breath } from "./breath.ts";
 import { createTextMemory, type Builder, type TextMemory } from "./build-memory.ts";
 import { MemoryIndex, type IndexPart, type IndexPorts } from "./memory-index.ts";
@@ -206,7 +207,7 @@ class Build {
       await this.#flush(this.#memory);
     const memory = alone ? createTextMemory(bytes + nameBytes + 1_048_576) : this.#memory;
     const start = this.#contentEnd;
-    if (bytes > 0) memory.bytes.set(content, memory.text + start);
+    if (bytes > 0) copyBytes(content, memory.bytes, memory.text + start);
     memory.bytes[memory.text + start + bytes] = 0;
     this.#contentEnd = start + bytes + 1;
     this.#nameBytes += nameBytes;

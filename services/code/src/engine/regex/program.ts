@@ -67,6 +67,8 @@ class Compiler {
   /** Tails of byte sequences that lead to the same state, so that large classes stay small. */
   #tails = new Map<string, number>();
   #asserts = false;
+  /** A class that is repeated is compiled many times from the same set. */
+  readonly #encoded = new Map<readonly number[], ByteRange[][]>();
 
   constructor(backward: boolean) {
     this.#backward = backward;
@@ -148,8 +150,12 @@ class Compiler {
   }
 
   #chars(ranges: readonly number[], next: number): number {
-    const sequences = utf8Sequences(ranges);
-    if (this.#backward) for (const each of sequences) each.reverse();
+    let sequences = this.#encoded.get(ranges);
+    if (sequences === undefined) {
+      sequences = utf8Sequences(ranges);
+      if (this.#backward) for (const each of sequences) each.reverse();
+      this.#encoded.set(ranges, sequences);
+    }
     this.#tails = new Map();
     return this.#sequences(sequences, 0, next);
   }

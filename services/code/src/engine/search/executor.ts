@@ -94,8 +94,6 @@ function searchSegment(
   const { documents } = open.segment;
   counts.documents += documents;
   const set = tree.root.enter(open);
-  const merged = new MatchList();
-  const mergedPath = new MatchList();
   for (let document = set?.next(0) ?? 0; document !== -1 && document < documents;) {
     if (open.masks.isLive(open.firstDocument + document)) {
       terms.checkpoint();
@@ -126,6 +124,9 @@ function searchSegment(
 }
 
 const NOTHING = new MatchList();
+/** A thread runs one search at a time, so what holds the matches of several atoms is used again. */
+const merged = new MatchList();
+const mergedPath = new MatchList();
 
 function together(atoms: readonly TextAtom[], side: "content" | "path", merged: MatchList): MatchList {
   const lists = atoms.map((atom) => atom[side]).filter((list) => list.count > 0);

@@ -8,13 +8,12 @@ import { bitmapAt, type OpenSegment } from "./open-segment.ts";
 export function filterBlocks(open: OpenSegment, plan: GramPlan, folds: boolean, slot: number): boolean {
   const { arena, segment } = open;
   const into = bitmapAt(arena, slot);
-  let any = evaluate(open, plan, slot, ATOMS_MAX);
+  const any = evaluate(open, plan, slot, ATOMS_MAX);
   if (!folds || segment.folding === 0) return any;
   if (!any) arena.bytes.fill(0, into, into + BITMAP_BYTES);
+  // A match with such a character lies in a line that reaches into one of these blocks, or in a document that is read as a whole.
   arena.kernels.or(into, segment.folding);
-  arena.kernels.spread(into, segment.joined, segment.blocks);
-  any = true;
-  return any;
+  return true;
 }
 
 /** When it returns false, what the slot holds means nothing. */

@@ -1,6 +1,7 @@
 /** A building thread: turns text in a building memory into a segment, and copies it to where it stays. */
 import { parentPort } from "node:worker_threads";
 import { RESERVED_BYTES, openKernels } from "../kernels/kernels.ts";
+import { copyBytes } from "../memory/copy-bytes.ts";
 import { SegmentWriter } from "../segment/writer.ts";
 import type { FromBuilder, ToBuilder } from "./protocol.ts";
 
@@ -33,6 +34,6 @@ function write(message: Extract<ToBuilder, { kind: "write" }>): FromBuilder {
 function copy(message: Extract<ToBuilder, { kind: "copy" }>): FromBuilder {
   if (written === undefined) throw new Error("nothing was written");
   const to = new Uint8Array(message.to.buffer);
-  to.set(new Uint8Array(written.from, RESERVED_BYTES, written.bytes), message.start);
+  copyBytes(new Uint8Array(written.from, RESERVED_BYTES, written.bytes), to, message.start);
   return { kind: "copied" };
 }
