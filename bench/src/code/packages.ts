@@ -10,7 +10,4 @@ export const debianPackages: readonly { readonly name: string; readonly version:
   { name: "vim", version: "2:9.0.1378-2+deb12u2" },
 ];
 
-export const npmPackages: readonly string[] = [
-  "typescript@5.4.5",
-  "lodash@4.17.21",
-];
+export const npmPackages: readonly string[] = ["typescript@5.4.5", "lodash@4.17.21"];

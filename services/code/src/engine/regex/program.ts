@@ -18,7 +18,7 @@ export interface Program {
   readonly classes: Uint8Array;
 }
 
-export type State =
+type State =
   | { readonly kind: "bytes"; readonly ranges: readonly (ByteRange & { readonly next: number })[] }
   | { readonly kind: "split"; readonly next: number[] }
   | { readonly kind: "assert"; readonly assertion: Assertion; readonly next: number }

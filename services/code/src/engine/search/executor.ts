@@ -38,7 +38,7 @@ export interface Sink {
   end(found: Found): void;
 }
 
-export interface ExecutionTerms {
+interface ExecutionTerms {
   readonly branches: readonly string[];
   readonly matchesMax: number;
   /** Throws `Interrupted` when the search should stop. */

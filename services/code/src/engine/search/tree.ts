@@ -6,7 +6,7 @@ import { DocumentSet } from "./document-set.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import { TextAtom } from "./text-atom.ts";
 
-export interface TreeNode {
+interface TreeNode {
   /** Turns to another segment. Undefined when every document may be found. */
   enter(open: OpenSegment): DocumentSet | undefined;
   /** Whether the document is found. */

@@ -11,7 +11,6 @@ export const BLOCKS_MAX = 4096;
 export const BLOCK_SHIFT_MIN = 13;
 /** A literal of up to 64 bytes is whole in the block that it starts in. */
 export const OVERLAP_BYTES = 61;
-export const LITERAL_BYTES_MAX = OVERLAP_BYTES + 3;
 export const BITMAP_BYTES = BLOCKS_MAX / 8;
 export const DIRECTORY_BYTES = 4096 * 12;
 export const DOCUMENT_BYTES = 24;

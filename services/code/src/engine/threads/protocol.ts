@@ -13,7 +13,7 @@ export interface Place {
   readonly bytes: number;
 }
 
-export interface SegmentPlace extends Place {
+interface SegmentPlace extends Place {
   readonly firstDocument: number;
   readonly symbols: Place | undefined;
 }
