@@ -37,7 +37,7 @@ const allowed: readonly { readonly workspace: RegExp; readonly may: RegExp; read
   { workspace: /^apps\/cli$/, may: anything, said: "anything" },
   {
     workspace: /^simulator$/,
-    may: /^(?:testkit|runtime|kernel|stores\/(?:memory|core)|code|content|logs|jobs|vectors)$/,
+    may: /^(?:testkit|runtime|kernel|stores\/(?:memory|core)|(?:code|content|logs|jobs|vectors)(?:\/sim)?)$/,
     said: "testkit, runtime, kernel, stores/memory, stores/core and services",
   },
   { workspace: /^examples$/, may: /^(?:runtime|kernel|testkit)$/, said: "runtime, kernel and testkit" },

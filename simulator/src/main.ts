@@ -3,14 +3,24 @@
 import { BREAKABLE } from "./breaks.ts";
 import { readArguments, usage } from "./command/arguments.ts";
 import { runCommand } from "./command/run.ts";
+import { readJobsArguments, runJobs } from "./jobs/command.ts";
 import { loadScenario, scenarioNames } from "./scenario/files.ts";
 
 // A reader that has seen enough (`| head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
-const request = readArguments(process.argv.slice(2), scenarioNames());
+const jobs = readJobsArguments(process.argv.slice(2));
+const request =
+  jobs === undefined
+    ? readArguments(process.argv.slice(2), scenarioNames())
+    : typeof jobs === "string"
+      ? { kind: "mistake" as const, message: jobs }
+      : { kind: "jobs" as const, jobs };
 
 switch (request.kind) {
+  case "jobs":
+    process.exitCode = runJobs(request.jobs, (text) => void process.stdout.write(text));
+    break;
   case "help":
     process.stdout.write(usage());
     break;
@@ -20,6 +30,9 @@ switch (request.kind) {
   case "list-scenarios":
     for (const name of scenarioNames())
       process.stdout.write(`${name.padEnd(20)} ${loadScenario(name).about}\n`);
+    process.stdout.write(
+      `${"jobs".padEnd(20)} the engine of the job queue; takes --seeds <n> and --seed <n>\n`,
+    );
     break;
   case "mistake":
     process.stderr.write(`sim: ${request.message}\n`);

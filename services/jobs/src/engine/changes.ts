@@ -13,20 +13,15 @@ import {
   type StoredJob,
 } from "./codec/stored-job.ts";
 import { JOB_LIMITS } from "./model/limits.ts";
-import type { ScheduleSpec } from "./model/job-spec.ts";
 import { isFinal, type JobStatus } from "./model/views.ts";
+import { SettingChanges, SWEEP_MIN } from "./setting-changes.ts";
 import { bindLimits, unbindLimits } from "./state/binding.ts";
 import { DedupeKey } from "./state/dedupe-key.ts";
 import { Flow, Job, type Attempt, type Input, type Outcome } from "./state/job.ts";
 import { Lease } from "./state/lease.ts";
-import type { LimitKey } from "./state/limit-key.ts";
 import { MetadataIndex } from "./state/metadata-index.ts";
-import { Schedule } from "./state/schedule.ts";
 import { jobKey, type State } from "./state/state.ts";
 import type { Tenant } from "./state/tenant.ts";
-
-/** Fewer keys than this are not worth looking through for old ones. */
-const SWEEP_MIN = 32;
 
 const DEPENDENCY_FAILED = "DEPENDENCY_FAILED";
 
@@ -37,11 +32,9 @@ interface Passing {
   readonly outcome: Outcome;
 }
 
-export class Changes {
+export class Changes extends SettingChanges {
   readonly #state: State;
   readonly #log: RecordLog;
-  /** False while records are replayed. */
-  #logging = true;
   /** What followed from operations: jobs that nothing holds back any more, and jobs that ended. The engine empties both. */
   readonly released: Job[] = [];
   readonly ended: Job[] = [];
@@ -49,12 +42,9 @@ export class Changes {
   readonly #passing: Passing[] = [];
 
   constructor(state: State, log: RecordLog) {
+    super(state, log);
     this.#state = state;
     this.#log = log;
-  }
-
-  set logging(on: boolean) {
-    this.#logging = on;
   }
 
   enqueued(
@@ -64,7 +54,7 @@ export class Changes {
     startAtMs: number,
     inputs: readonly Input[],
   ): Job {
-    if (this.#logging) {
+    if (this.writes) {
       const out = this.#log.op(OP.enqueued);
       out.text(name.tenant);
       out.text(name.id);
@@ -98,7 +88,7 @@ export class Changes {
     attempts: readonly Attempt[],
     status: JobStatus,
   ): Job {
-    if (this.#logging) {
+    if (this.writes) {
       const out = this.#log.op(OP.imported);
       out.text(name.tenant);
       out.text(name.id);
@@ -133,7 +123,7 @@ export class Changes {
 
   leased(job: Job, worker: string, leaseMs: number): Lease {
     const state = this.#state;
-    if (this.#logging) {
+    if (this.writes) {
       const out = this.#log.op(OP.leased);
       out.whole(job.seq);
       out.text(worker);
@@ -151,7 +141,7 @@ export class Changes {
 
   /** An attempt ended. Without `retryAtMs` so does the job, as its outcome says. */
   attemptEnded(lease: Lease, outcome: Outcome, retryAtMs: number | undefined): void {
-    if (this.#logging) {
+    if (this.writes) {
       const out = this.#log.op(OP.ended);
       out.whole(lease.task);
       writeOutcome(out, outcome);
@@ -176,7 +166,7 @@ export class Changes {
 
   /** A lease ran out, and the attempt may go on under another. */
   lost(lease: Lease): void {
-    if (this.#logging) this.#log.op(OP.lost).whole(lease.task);
+    if (this.writes) this.#log.op(OP.lost).whole(lease.task);
     this.#release(lease);
     lease.job.ensurePast().lostLeases += 1;
     this.#setStatus(lease.job, "scheduled");
@@ -184,14 +174,14 @@ export class Changes {
 
   /** The task goes back as if it had not been leased. */
   givenBack(lease: Lease): void {
-    if (this.#logging) this.#log.op(OP.givenBack).whole(lease.task);
+    if (this.writes) this.#log.op(OP.givenBack).whole(lease.task);
     this.#release(lease);
     this.#setStatus(lease.job, "scheduled");
   }
 
   /** A running job is only marked: its worker has the last word. */
   cancelled(job: Job): void {
-    if (this.#logging) this.#log.op(OP.cancelled).whole(job.seq);
+    if (this.writes) this.#log.op(OP.cancelled).whole(job.seq);
     this.#state.pages.touch(job);
     job.ensurePast().cancelledAtMs = this.#state.wallMs;
     if (job.lease === undefined) this.#end(job, "cancelled");
@@ -199,7 +189,7 @@ export class Changes {
 
   /** An ended job, in memory or not, begins anew. The record holds all of it: a checkpoint may have taken it out of memory. It waits for nobody any more. */
   restarted(stored: StoredJob): Job {
-    if (this.#logging) writeStoredJob(this.#log.op(OP.restarted), stored);
+    if (this.writes) writeStoredJob(this.#log.op(OP.restarted), stored);
     const state = this.#state;
     const job = state.find(stored.tenant, stored.id) ?? this.#recall(stored);
     state.finished.delete(job);
@@ -218,14 +208,14 @@ export class Changes {
   }
 
   expedited(job: Job): void {
-    if (this.#logging) this.#log.op(OP.expedited).whole(job.seq);
+    if (this.writes) this.#log.op(OP.expedited).whole(job.seq);
     this.#state.pages.touch(job);
     job.startAtMs = this.#state.wallMs;
   }
 
   /** Of an ended job, in memory or not. */
   deleted(name: { readonly tenant: string; readonly id: string }): void {
-    if (this.#logging) {
+    if (this.writes) {
       const out = this.#log.op(OP.deleted);
       out.text(name.tenant);
       out.text(name.id);
@@ -236,97 +226,9 @@ export class Changes {
     this.#forget(name);
   }
 
-  groupSet(name: string, paused: boolean): void {
-    if (this.#logging) {
-      const out = this.#log.op(OP.groupSet);
-      out.text(name);
-      out.byte(paused ? 1 : 0);
-    }
-    this.#state.group(name).paused = paused;
-  }
-
-  tenantSet(name: string, paused: boolean, weight: number): void {
-    if (this.#logging) {
-      const out = this.#log.op(OP.tenantSet);
-      out.text(name);
-      out.byte(paused ? 1 : 0);
-      out.double(weight);
-    }
-    const tenant = this.#state.tenant(name);
-    tenant.paused = paused;
-    tenant.weight = weight;
-    if (tenant.isEmpty) this.#state.tenants.delete(name);
-  }
-
-  floatingSet(key: LimitKey, max: number): void {
-    if (this.#logging) {
-      const out = this.#log.op(OP.floatingSet);
-      out.text(key.tenant.name);
-      out.text(key.key);
-      out.whole(max);
-    }
-    key.max = max;
-    if (key.floating === undefined) return;
-    key.floating.reported = true;
-    key.floating.refreshedAtMs = this.#state.wallMs;
-  }
-
-  bucketSet(tenantName: string, key: string, state: string, forgetAtMs: number): void {
-    if (this.#logging) {
-      const out = this.#log.op(OP.bucketSet);
-      out.text(tenantName);
-      out.text(key);
-      out.text(state);
-      out.whole(forgetAtMs);
-    }
-    const tenant = this.#state.tenant(tenantName);
-    tenant.buckets ??= new Map();
-    tenant.buckets.set(key, { state, forgetAtMs });
-    if (tenant.buckets.size <= 2 * tenant.bucketsSwept) return;
-    const { wallMs } = this.#state;
-    for (const [each, bucket] of tenant.buckets) if (bucket.forgetAtMs <= wallMs) tenant.buckets.delete(each);
-    tenant.bucketsSwept = Math.max(tenant.buckets.size, SWEEP_MIN);
-  }
-
-  schedulePut(
-    tenantName: string,
-    spec: Pick<ScheduleSpec, "id" | "cron" | "timeZone" | "missed">,
-    body: string,
-    nextAtMs: number | undefined,
-  ): Schedule {
-    if (this.#logging) {
-      const out = this.#log.op(OP.schedulePut);
-      out.text(tenantName);
-      out.text(spec.id);
-      out.text(spec.cron);
-      out.text(spec.timeZone);
-      out.text(spec.missed);
-      out.binary(body);
-      out.optional(nextAtMs);
-    }
-    const tenant = this.#state.tenant(tenantName);
-    tenant.schedules ??= new Map();
-    if (!tenant.schedules.has(spec.id)) this.#state.schedules += 1;
-    const schedule = new Schedule(tenant, spec, body, nextAtMs);
-    tenant.schedules.set(spec.id, schedule);
-    return schedule;
-  }
-
-  scheduleDeleted(schedule: Schedule): void {
-    if (this.#logging) this.#scheduleOp(OP.scheduleDeleted, schedule);
-    const { tenant } = schedule;
-    if (tenant.schedules?.delete(schedule.id) === true) this.#state.schedules -= 1;
-    if (tenant.isEmpty) this.#state.tenants.delete(tenant.name);
-  }
-
-  scheduleMoved(schedule: Schedule, nextAtMs: number | undefined): void {
-    if (this.#logging) this.#scheduleOp(OP.scheduleMoved, schedule).optional(nextAtMs);
-    schedule.nextAtMs = nextAtMs;
-  }
-
   /** A trigger became part of a job that has not started; with a body, that is the job's content from now on. */
   joined(job: Job, trigger: string, body: string | undefined, startAtMs: number): void {
-    if (this.#logging) {
+    if (this.writes) {
       const out = this.#log.op(OP.joined);
       out.whole(job.seq);
       out.text(trigger);
@@ -353,7 +255,7 @@ export class Changes {
 
   /** A checkpoint begins here. */
   mark(checkpoint: number): void {
-    if (this.#logging) this.#log.op(OP.mark).whole(checkpoint);
+    if (this.writes) this.#log.op(OP.mark).whole(checkpoint);
   }
 
   /** Puts what is stored of a job into a new one. Lists and links are the caller's. */
@@ -387,13 +289,6 @@ export class Changes {
 
   #forget({ tenant, id }: { readonly tenant: string; readonly id: string }): void {
     this.#state.forgotten.set(jobKey({ tenant, id }), { tenant, id });
-  }
-
-  #scheduleOp(kind: number, schedule: Schedule): ReturnType<RecordLog["op"]> {
-    const out = this.#log.op(kind);
-    out.text(schedule.tenant.name);
-    out.text(schedule.id);
-    return out;
   }
 
   /** Everything that a job has which has not ended. */

@@ -167,13 +167,12 @@ export class World {
       this.#steer();
       const tenant = `t${chance.whole(1, knobs.tenants)}`;
       const group = `g${chance.whole(1, knobs.groups)}`;
-      if (chance.yes(0.15))
-        this.insist(
-          { kind: "setTenant", tenant, paused: chance.yes(0.4), weight: chance.whole(1, 4) },
-          () => {},
-        );
-      else if (chance.yes(0.15)) this.insist({ kind: "setGroup", group, paused: chance.yes(0.4) }, () => {});
-      else if (chance.yes(0.15)) this.#schedule(tenant, group);
+      const what = chance.pick(["tenant", "group", "schedule", "job", "job", "job"] as const);
+      const paused = chance.yes(0.4);
+      if (what === "tenant")
+        this.insist({ kind: "setTenant", tenant, paused, weight: chance.whole(1, 4) }, () => {});
+      else if (what === "group") this.insist({ kind: "setGroup", group, paused }, () => {});
+      else if (what === "schedule") this.#schedule(tenant, group);
       else this.#steerJob();
     });
   }
