@@ -64,7 +64,8 @@ export function jsonLines(
       // Not in the middle of a character.
       while (textFrom > lineStart && (load<u8>(docStart + textFrom) & 0xc0) == 0x80) textFrom -= 1;
       textTo = min(lineEnd, textFrom + LINE_BYTES_MAX);
-      while (textTo > textFrom && textTo < lineEnd && (load<u8>(docStart + textTo) & 0xc0) == 0x80) textTo -= 1;
+      while (textTo > textFrom && textTo < lineEnd && (load<u8>(docStart + textTo) & 0xc0) == 0x80)
+        textTo -= 1;
     }
     const room = (textTo - textFrom) * 6 + prefixBytes + (stop - i) * 24 + 64;
     if (out + room > outEnd) break;

@@ -294,6 +294,6 @@ function rateName(
 }
 
 /** Payloads of the simulator are numbers. */
-export function contentOf({ payload }: Pick<JobSpec, "payload">): number {
+function contentOf({ payload }: Pick<JobSpec, "payload">): number {
   return Number(Buffer.from(payload).toString());
 }

@@ -5,7 +5,7 @@
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
-export const RECORD_VERSION = 1;
+const RECORD_VERSION = 1;
 /** Half of what the journal takes: one more operation still fits. */
 const SPLIT_BYTES = 384 * 1024;
 

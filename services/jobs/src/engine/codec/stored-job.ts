@@ -20,7 +20,7 @@ export interface StoredJob {
   readonly lease: StoredLease | undefined;
 }
 
-export interface StoredPast {
+interface StoredPast {
   readonly attempts: readonly Attempt[];
   readonly count: number;
   readonly countAtRestart: number;
@@ -29,7 +29,7 @@ export interface StoredPast {
   readonly cancelledAtMs: number | undefined;
 }
 
-export interface StoredLease {
+interface StoredLease {
   readonly task: number;
   readonly worker: string;
   readonly startedAtMs: number;

@@ -18,7 +18,7 @@ export function enqueue(core: Core, { jobs }: Command<"enqueue">): Answer<"enque
   return jobs.map((spec) => enqueueOne(core, spec));
 }
 
-export function enqueueOne(core: Core, spec: JobSpec): Enqueued | Refusal {
+function enqueueOne(core: Core, spec: JobSpec): Enqueued | Refusal {
   const problem = jobProblem(spec);
   if (problem !== undefined) return refuse("INVALID", problem);
   return enqueueBody(core, spec, encodeBody(spec), contentOf(spec));

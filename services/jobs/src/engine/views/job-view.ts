@@ -41,7 +41,7 @@ export function viewJob(job: Job, retentionMs: number): JobView {
 }
 
 /** When an ended job may be forgotten. */
-export function expiryOf(
+function expiryOf(
   job: Pick<StoredJob, "status" | "statusAtMs" | "body">,
   retentionMs: number,
 ): number | undefined {
