@@ -40,9 +40,10 @@ export const sessions: Facts = {
       const { ttlMs } = scene.harness;
       const session = await scene.openSession();
       await scene.put("a", "v", session);
-      for (let round = 0; round < 4; round += 1) {
+      // Steps that leave room for a stall of the machine, and together outlast the TTL.
+      for (let round = 0; round < 6; round += 1) {
         // oxlint-disable-next-line no-await-in-loop -- time passes in steps.
-        await scene.sleep(ttlMs * 0.5);
+        await scene.sleep(ttlMs * 0.25);
         // oxlint-disable-next-line no-await-in-loop -- the same.
         const renewal = await scene.second.renew([session], scene.call);
         expect([renewal.alive, renewal.gone]).toEqual([[session], []]);
