@@ -2,7 +2,7 @@
  * What an operator can see of a fleet and ask of it, as plain data that travels as JSON. A process with a copy of the store answers it itself
  * (LocalAdmin); the gateway serves the same over HTTP, and the command line asks either. Times are wall clocks in milliseconds.
  */
-import type { Contender, Decision, Epoch, Tenure } from "@keelson/kernel";
+import type { Contender, Epoch, ReplicaExplanation } from "@keelson/kernel";
 import type { NodeReport } from "./node-report.ts";
 
 export interface FleetAdmin {
@@ -146,28 +146,8 @@ export interface ShardExplanation {
   readonly shard: string;
   readonly placement: string;
   readonly view: number;
-  readonly replicas: readonly {
-    readonly replica: number;
-    readonly holder?: {
-      readonly node: string;
-      readonly address: string;
-      readonly epoch: Epoch;
-      readonly since: number;
-      readonly how: Tenure["how"];
-      readonly reason: string;
-      readonly from?: string;
-    };
-    readonly contenders: readonly {
-      readonly node: string;
-      readonly phase: Contender["phase"];
-      readonly progress: number;
-    }[];
-    readonly candidates: readonly string[];
-    readonly planReason: string;
-    /** What nodes decided about it, oldest first, as far as they could be asked. */
-    readonly decisions: readonly Decision[];
-    readonly pin?: PinStatus;
-  }[];
+  /** Decisions as far as nodes could be asked. */
+  readonly replicas: readonly (ReplicaExplanation & { readonly pin?: PinStatus })[];
   readonly primary?: { readonly node: string; readonly replica: number; readonly epoch: Epoch };
   readonly trouble?: { readonly strikes: number; readonly quarantined: boolean; readonly text: string };
 }

@@ -132,6 +132,17 @@ export const explanationSchema = z.strictObject({
       contenders: z.array(z.strictObject({ node: z.string(), phase, progress: z.number() })),
       candidates: z.array(z.string()),
       planReason: z.string(),
+      auction: z
+        .strictObject({
+          round: count,
+          bids: z.array(z.strictObject({ node: z.string(), freeBytes: z.number() })),
+          passes: z.array(z.strictObject({ node: z.string(), reason: z.string() })),
+          empties: count,
+          last: z.string().optional(),
+          award: z.strictObject({ node: z.string(), reason: z.string() }).optional(),
+          move: z.strictObject({ by: z.string(), reason: z.string() }).optional(),
+        })
+        .optional(),
       decisions: z.array(
         z.strictObject({
           at: wall,

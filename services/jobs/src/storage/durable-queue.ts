@@ -239,6 +239,7 @@ export class DurableQueue {
   async close(): Promise<void> {
     this.#timer?.cancel();
     this.#failure ??= new JobsError("JOBS_CLOSED", `the queue of shard ${this.#options.shard} was closed`);
+    // Whoever waits for either is told how it ended. Here it only must be over: what a failed checkpoint left out is in the journal.
     await this.#commits.durable?.catch(() => {});
     if (this.#checkpointer.running) await this.#checkpointer.run().catch(() => {});
     this.#options.journal.leave(this.#options.shard);

@@ -1,6 +1,7 @@
 /** `keelson explain <shard>`: who holds it, since when, and why. */
 import { Command } from "commander";
 import pc from "picocolors";
+import { auctionLines } from "@keelson/kernel";
 import type { ShardExplanation } from "@keelson/runtime";
 import { throughDoor, withDoor } from "../../admin/door.ts";
 import { epochText, parseShardName, segment } from "../../admin/shard-name.ts";
@@ -21,7 +22,7 @@ export function explanationText(explanation: ShardExplanation, now: number): str
   const { service, shard, placement, view, replicas, primary, trouble } = explanation;
   const lines = [`${pc.bold(`${service}/${segment(shard)}`)}, placed by ${placement} in view ${view}`];
   for (const replica of replicas) {
-    const { holder, candidates, planReason, contenders, decisions, pin } = replica;
+    const { holder, candidates, planReason, contenders, auction, decisions, pin } = replica;
     const name = replicas.length > 1 ? `replica ${replica.replica}: ` : "";
     lines.push("");
     if (holder) {
@@ -39,6 +40,7 @@ export function explanationText(explanation: ShardExplanation, now: number): str
       if (rest.length > 0)
         lines.push(`  then      ${rest.slice(0, 8).join(", ")}${rest.length > 8 ? ", …" : ""}`);
     }
+    if (auction) for (const line of auctionLines(auction)) lines.push(`  auction   ${line}`);
     for (const { node, phase, progress } of contenders)
       lines.push(
         `  next      ${pc.yellow(node)} is ${phase === "ready" ? "ready" : `preparing, ${Math.round(progress * 100)} %`}`,
