@@ -184,6 +184,20 @@ describe("grant", () => {
     expect(bench.machine.wakeAt()).toBeGreaterThan(bench.now);
   });
 
+  test("waits longer each time it conflicts with what has not yet been heard of", () => {
+    bench.plan("a", "b");
+    expect(bench.kinds()).toEqual(["grant"]);
+    const waits = [1, 2, 3].map(() => {
+      bench.report("grant", "conflict");
+      bench.step();
+      const waitMs = (bench.machine.wakeAt() ?? 0) - bench.now;
+      expect(bench.kinds(waitMs)).toEqual(["grant"]);
+      return waitMs;
+    });
+    expect(waits[1]).toBeGreaterThan(waits[0]!);
+    expect(waits[2]).toBeGreaterThan(waits[1]!);
+  });
+
   test("a ready contender goes before the plan's order", () => {
     bench.plan("a", "b").tenure("d", 8).contender("b", "ready", 9);
     bench.machine.step(bench.now);
