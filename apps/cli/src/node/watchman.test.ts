@@ -46,11 +46,11 @@ test("a store that is gone is told, and after a while it counts as lost", async 
   const node = await fleet.add("a");
   const lines: string[] = [];
   watchman = new Watchman(node, new Narrator({ write: (line) => lines.push(line) }));
-  const lost = watchman.storeLost(200);
-  await new Promise((resolve) => setTimeout(resolve, 600));
-  node.mirror.stop();
-  await expect(lost).rejects.toThrow(
+  const lost = expect(watchman.storeLost(200)).rejects.toThrow(
     /left without handing over, because the store has not answered for 200 ms/,
   );
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  node.mirror.stop();
+  await lost;
   expect(lines).toEqual(["the store does not answer: what is held is served until its session's deadline"]);
 });
