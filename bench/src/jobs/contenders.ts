@@ -6,15 +6,16 @@ import { startPostgres, startRedis } from "@keelson/testkit/servers";
 import { Child } from "../process/child.ts";
 import type { RunningSystem } from "./measure.ts";
 import type { ServerSaid } from "./server-process.ts";
+import { loadSystem } from "./system.ts";
 
 export interface Contender {
-  /** In the results, under `peers`; ours has none. */
-  readonly peer: string | undefined;
+  /** In the results, under `peers`. */
+  readonly name: string;
   start(): Promise<RunningSystem & { stop(): Promise<void> }>;
 }
 
 export const keelson: Contender = {
-  peer: undefined,
+  name: "keelson",
   async start() {
     const folder = mkdtempSync(join(tmpdir(), "keelson-bench-jobs-"));
     const server = new Child<ServerSaid>("server", "jobs/server-process.js", { folder, shards: 4 });
@@ -31,9 +32,9 @@ export const keelson: Contender = {
   },
 };
 
-function bullmq(peer: string, appendfsync: "always" | "everysec"): Contender {
+function bullmq(name: string, appendfsync: "always" | "everysec"): Contender {
   return {
-    peer,
+    name,
     async start() {
       const redis = await startRedis({ args: ["--appendfsync", appendfsync] });
       return { system: "bullmq", connect: redis.url, pids: () => [redis.pid], stop: () => redis.stop() };
@@ -44,11 +45,17 @@ function bullmq(peer: string, appendfsync: "always" | "everysec"): Contender {
 /** As much memory as its documentation advises for a machine of this kind. */
 const POSTGRES = { shared_buffers: "512MB", max_wal_size: "2GB" };
 
-function onPostgres(peer: string, system: "pgBoss" | "graphileWorker"): Contender {
+function onPostgres(name: string, system: "pgBoss" | "graphileWorker"): Contender {
   return {
-    peer,
+    name,
     async start() {
       const postgres = await startPostgres({ fsync: true, settings: POSTGRES });
+      try {
+        await (await loadSystem(system)).setUp?.(postgres.url);
+      } catch (error) {
+        await postgres.stop();
+        throw error;
+      }
       return { system, connect: postgres.url, pids: () => [postgres.pid], stop: () => postgres.stop() };
     },
   };

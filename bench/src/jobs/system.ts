@@ -27,6 +27,8 @@ interface WorkerEvents {
 }
 
 export interface BenchSystem {
+  /** What must be there before several processes begin at once: tables, queues. Called once, by whoever started the server. */
+  setUp?(connect: string): Promise<void>;
   producer(connect: string): Promise<Producer>;
   worker(connect: string, concurrency: number, events: WorkerEvents): Promise<WorkerSide>;
 }

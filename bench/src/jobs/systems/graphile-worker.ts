@@ -7,9 +7,13 @@ const TASK = "bench";
 const logger = new Logger(() => () => undefined);
 
 export const graphileWorkerSystem: BenchSystem = {
+  async setUp(connect) {
+    const utils = await makeWorkerUtils({ connectionString: connect, maxPoolSize: 1, logger });
+    await utils.migrate();
+    await utils.release();
+  },
   async producer(connect) {
     const utils = await makeWorkerUtils({ connectionString: connect, maxPoolSize: 10, logger });
-    await utils.migrate();
     return {
       async add(jobs) {
         await utils.addJobs(jobs.map((payload) => ({ identifier: TASK, payload })));

@@ -9,6 +9,12 @@ const POLL_SECONDS = 0.5;
 const LOOK_MS = 20;
 
 export const pgBossSystem: BenchSystem = {
+  /** Two that create one queue at the same time deadlock in Postgres. */
+  async setUp(connect) {
+    const boss = await start(connect);
+    await boss.createQueue(QUEUE);
+    await boss.stop({ graceful: false });
+  },
   async producer(connect) {
     const boss = await start(connect);
     return {
@@ -49,6 +55,5 @@ async function start(connect: string): Promise<PgBoss> {
   const boss = new PgBoss({ connectionString: connect, max: 10, supervise: false, schedule: false });
   boss.on("error", (error) => process.stderr.write(`${String(error)}\n`));
   await boss.start();
-  await boss.createQueue(QUEUE);
   return boss;
 }
