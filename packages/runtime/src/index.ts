@@ -27,3 +27,5 @@ export { giveCopy, serveCopy, type CopyStream } from "./copy/serve-copy.ts";
 export { Hedge, HEDGE, type HedgeTerms } from "./router/hedge.ts";
 export * from "./trace/index.ts";
 export * from "./node/serve-fleet-node.ts";
+export { MeasuredStore } from "./node/measured-store.ts";
+export { NODE_METRICS, NodeMetrics } from "./node/node-metrics.ts";

@@ -2,12 +2,21 @@
  * A node, its plug-ins, and the server that others reach it by. This is the composition that every process with a node needs: it knows of no
  * store and no service; both are given.
  */
-import { maxBidsFromEnvironment, type Clock, type EraSource, type Random, type Store } from "@keelson/kernel";
+import {
+  maxBidsFromEnvironment,
+  type Clock,
+  type Decision,
+  type EraSource,
+  type Random,
+  type Store,
+} from "@keelson/kernel";
 import type { Objects } from "@keelson/objects";
 import {
   FleetClient,
   KeelsonError,
   KeelsonNode,
+  MeasuredStore,
+  NodeMetrics,
   NodeReporter,
   NodeServices,
   serveFleetNode,
@@ -90,11 +99,31 @@ export class ServedNode {
       const { maxBids, problem } = maxBidsFromEnvironment(process.env);
       if (problem !== undefined) throw new KeelsonError("BAD_CONFIG", problem);
       const bids = maxBids === undefined ? {} : { maxBids };
+      const metrics = new NodeMetrics(services.registry);
+      const onDecision = (decision: Decision): void => {
+        metrics.decided(decision);
+        rest.onDecision?.(decision);
+      };
+      const { services: hosted, controllers } = services;
       const node = new KeelsonNode(
-        { ...rest, ...bids, address, services: services.services, controllers: services.controllers },
-        { store, clock, random, eras, transport, ...(memory ? { memory } : {}) },
+        { ...rest, ...bids, address, services: hosted, controllers, onDecision },
+        {
+          store: new MeasuredStore(store, clock, metrics.called.bind(metrics)),
+          clock,
+          random,
+          eras,
+          transport,
+          ...(memory ? { memory } : {}),
+        },
       );
-      const reporter = new NodeReporter({ node, name, figures: processFigures, wall: () => clock.wall() });
+      metrics.watch(node, clock, processFigures);
+      const reporter = new NodeReporter({
+        node,
+        name,
+        figures: processFigures,
+        wall: () => clock.wall(),
+        replied: (reply) => metrics.replied(reply),
+      });
       serveFleetNode(server, node, { clock, services, tracer, reporter });
       services.bind(new FleetClient({ fleet, copy: node.mirror, transport, clock, random }));
       return new ServedNode(node, address, server, pool, services);

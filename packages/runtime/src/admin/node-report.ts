@@ -2,7 +2,7 @@
  * What a node says of itself when it is asked over the wire: how busy its process is, what it holds in which phase, and what it decided about a replica.
  * None of it is in the store, because all of it changes with every request.
  */
-import type { Decision, ReplicaKey } from "@keelson/kernel";
+import type { Decision, NodeReply, ReplicaKey } from "@keelson/kernel";
 import type { KeelsonNode } from "../node/node.ts";
 
 export const REPORT_METHOD = "report";
@@ -39,6 +39,7 @@ export class NodeReporter {
   readonly #name: string;
   readonly #figures: () => ProcessFigures;
   readonly #wall: () => number;
+  readonly #replied: (reply: NodeReply["kind"]) => void;
   #requests = 0;
   #refused = 0;
 
@@ -47,16 +48,20 @@ export class NodeReporter {
     readonly name: string;
     readonly figures: () => ProcessFigures;
     readonly wall: () => number;
+    /** Told how each request was replied to. */
+    readonly replied?: (reply: NodeReply["kind"]) => void;
   }) {
     this.#node = options.node;
     this.#name = options.name;
     this.#figures = options.figures;
     this.#wall = options.wall;
+    this.#replied = options.replied ?? (() => undefined);
   }
 
   readonly handle: KeelsonNode["handle"] = async (request, signal) => {
     this.#requests++;
     const reply = await this.#node.handle(request, signal);
+    this.#replied(reply.kind);
     if (reply.kind !== "ok") this.#refused++;
     return reply;
   };

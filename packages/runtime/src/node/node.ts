@@ -331,6 +331,11 @@ export class KeelsonNode {
     return new Catalogue(service, { keys: this.keys, mirror: this.mirror, committer: this.#committer });
   }
 
+  /** How long the node may still serve if no renewal succeeds from now on. */
+  mayServeMs(now: number): number {
+    return Math.max(0, (this.#sessions.liveness?.fence.deadline ?? 0) - now);
+  }
+
   get inflight(): number {
     return this.#requests.inflight;
   }

@@ -63,6 +63,15 @@ export class MetricSet {
     gauge.collect = () => gauge.set(read());
   }
 
+  /** The same for a gauge with labels: what is not read is no longer shown. */
+  gaugesFrom(name: string, read: () => Iterable<{ readonly labels: Labels; readonly value: number }>): void {
+    const gauge = this.#get(name, Gauge) as Gauge & { collect: () => void };
+    gauge.collect = () => {
+      gauge.reset();
+      for (const { labels, value } of read()) gauge.set(labels, value);
+    };
+  }
+
   /** Shows a count that is kept elsewhere and only ever rises. */
   counterFrom(name: string, read: () => number): void {
     const counter = this.#get(name, Counter) as Counter & { collect: () => void };
