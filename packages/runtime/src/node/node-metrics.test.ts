@@ -21,7 +21,7 @@ test("a node shows what it holds, until when it may serve, and what it decided",
   metrics.replied("ok");
   const text = await registry.metrics();
   expect(text).toMatch(/keelson_node_replicas\{service="echo",phase="live"\} 3/);
-  expect(Number(/keelson_node_session_seconds (\S+)/.exec(text)?.[1])).toBeGreaterThan(0);
+  expect(Number(/^keelson_node_session_seconds (\S+)/m.exec(text)?.[1])).toBeGreaterThan(0);
   expect(text).toContain('keelson_node_decisions_total{kind="live"} 1');
   expect(text).toContain('keelson_node_requests_total{reply="ok"} 1');
   expect(text).toContain("keelson_node_cpu_seconds_total 0.5");
