@@ -2,7 +2,9 @@
 import { definePlugin } from "@keelson/runtime";
 import { z } from "zod";
 import { gubernatorService } from "./gubernator/grpc.ts";
+import { bulkRoutes } from "./http/bulk-routes.ts";
 import { jobRoutes } from "./http/job-routes.ts";
+import { overviewRoutes } from "./http/overview-routes.ts";
 import { queueRoutes } from "./http/queue-routes.ts";
 import { jobsMetrics } from "./metrics.ts";
 import { jobsService } from "./service.ts";
@@ -47,7 +49,7 @@ export const jobsPlugin = definePlugin({
   }),
   needs: ["objects"],
   service: jobsService,
-  http: { ...jobRoutes, ...queueRoutes },
+  http: { ...jobRoutes, ...bulkRoutes, ...queueRoutes, ...overviewRoutes },
   grpc: [siloService, gubernatorService],
   verbs: jobsVerbs,
   metrics: jobsMetrics,
@@ -65,14 +67,25 @@ export const jobsPlugin = definePlugin({
       id: "queues",
       title: "Queues",
       about: "task groups, what waits and what runs",
-      reads: ["groups", "stats", "events"],
+      reads: ["groups", "stats", "history", "recent", "events"],
+      actions: [{ route: "pauseGroup", title: "Pause", confirm: "Start no more jobs of this group?" }],
     },
     {
       id: "tenants",
       title: "Tenant",
       about: "a tenant's jobs, limits and who waits for them",
-      reads: ["tenant", "list"],
-      actions: [{ route: "setTenant", title: "Pause", confirm: "Start no more jobs of this tenant?" }],
+      reads: ["tenants", "tenant", "list"],
+      actions: [
+        { route: "setTenant", title: "Pause", confirm: "Start no more jobs of this tenant?" },
+        { route: "bulk", title: "Cancel or restart", confirm: "Do this to all of these jobs?" },
+      ],
+    },
+    {
+      id: "schedules",
+      title: "Schedules",
+      about: "what is made when",
+      reads: ["schedules", "tenantSchedules"],
+      actions: [{ route: "deleteSchedule", title: "End", confirm: "Make no more jobs for this schedule?" }],
     },
     {
       id: "job",

@@ -6,4 +6,5 @@ export * from "./model/limits.ts";
 export * from "./model/ports.ts";
 export * from "./model/views.ts";
 export { Engine, type Applied } from "./engine.ts";
+export { Overview, type RecentQuery } from "./views/overview.ts";
 export { Queries, listedBefore, type ListCursor, type ListQuery } from "./views/queries.ts";

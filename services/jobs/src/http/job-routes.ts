@@ -152,6 +152,7 @@ export const jobRoutes = {
     params: TenantParams,
     query: z.object({
       status: StatusQuery,
+      group: z.string().optional(),
       limit: z.coerce.number().int().min(1).max(LIST_MAX).default(100),
       metadataKey: z.string().optional(),
       metadataValue: z.string().optional(),

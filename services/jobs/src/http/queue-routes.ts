@@ -4,23 +4,22 @@ import { z } from "zod";
 import { followEvents } from "../client/event-feed.ts";
 import { ShardCalls } from "../client/shard-calls.ts";
 import { encodeValue } from "../client/values.ts";
-import { isRefusal, type EngineStats, type GroupView, type LimitView } from "../engine/index.ts";
+import {
+  isRefusal,
+  type EngineStats,
+  type GroupView,
+  type LimitView,
+  type TenantView,
+} from "../engine/index.ts";
 import { checkRates } from "../gubernator/fleet-limiter.ts";
 import { hex } from "../shard/ranges.ts";
 import { ShardFailure } from "../shard/shard-failure.ts";
 import { ask, command } from "./job-routes.ts";
-import { GroupParams, NewSchedule, Nothing, ScheduleParams, TenantParams } from "./schemas.ts";
+import { Counts, GroupParams, NewSchedule, Nothing, ScheduleParams, TenantParams } from "./schemas.ts";
 import { mergeGroups, mergeStats } from "./merge.ts";
 
 const tenantOf = ({ params }: { readonly params: { readonly tenant: string } }): string => params.tenant;
 
-const Counts = z.object({
-  scheduled: z.number(),
-  running: z.number(),
-  succeeded: z.number(),
-  failed: z.number(),
-  cancelled: z.number(),
-});
 const Stats = z.object({
   jobs: Counts,
   tenants: z.number(),
@@ -120,6 +119,9 @@ export const queueRoutes = {
     answer: z.object({
       tenant: z.string(),
       shard: z.string(),
+      weight: z.number().optional(),
+      paused: z.boolean().optional(),
+      schedules: z.number().optional(),
       jobs: Counts.optional(),
       limits: z.array(z.unknown()),
     }),
@@ -131,7 +133,7 @@ export const queueRoutes = {
       async handle({ params }, call) {
         const shard = new ShardCalls(call.access).shardOf(params.tenant);
         const shown = await ask(call, params.tenant, "read", "tenant", params);
-        return { ...params, shard, ...(shown as { jobs?: EngineStats["jobs"]; limits: LimitView[] }) };
+        return { ...params, shard, ...(shown as Partial<TenantView> & { limits: LimitView[] }) };
       },
     },
   }),

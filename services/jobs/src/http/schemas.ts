@@ -1,6 +1,12 @@
 /** The shapes of the HTTP API: jobs in JSON. A payload or result is any JSON; inside it is msgpack, as all other clients write it. */
 import { z } from "zod";
-import { JOB_LIMITS, type JobSpec, type JobView, type AttemptOutcome } from "../engine/index.ts";
+import {
+  JOB_LIMITS,
+  type AttemptOutcome,
+  type JobSpec,
+  type JobView,
+  type ScheduleView,
+} from "../engine/index.ts";
 import { decodeValue, encodeValue } from "../client/values.ts";
 
 const text = (max: number) => z.string().min(1).max(max);
@@ -86,6 +92,13 @@ export const BatchItem = z.union([Enqueued, z.object({ error: z.string(), messag
 export const Nothing = z.object({});
 const Status = z.enum(["scheduled", "running", "succeeded", "failed", "cancelled"]);
 export const StatusQuery = Status.optional();
+export const Counts = z.object({
+  scheduled: z.number(),
+  running: z.number(),
+  succeeded: z.number(),
+  failed: z.number(),
+  cancelled: z.number(),
+});
 
 const Attempt = z.object({
   number: z.int(),
@@ -99,7 +112,16 @@ const Attempt = z.object({
   data: z.unknown().optional(),
 });
 
-export const Job = z.object({
+/** What was said of it beyond what lists show. */
+const Terms = z.object({
+  retry: z.unknown().optional(),
+  limits: z.array(z.unknown()).optional(),
+  timeoutMs: z.number().optional(),
+  after: z.array(z.string()).optional(),
+  dedupe: z.unknown().optional(),
+});
+
+export const Job = Terms.extend({
   id: z.string(),
   tenant: z.string(),
   group: z.string(),
@@ -123,6 +145,21 @@ export const Result = z.object({
   result: z.unknown().optional(),
   code: z.string().optional(),
   data: z.unknown().optional(),
+});
+
+export const Schedule = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  cron: z.string(),
+  timeZone: z.string(),
+  missed: z.enum(["skip", "once", "all"]),
+  nextAtMs: z.number().optional().describe("left out when it never runs again"),
+  job: Terms.extend({
+    group: z.string(),
+    payload: z.unknown(),
+    priority: z.number(),
+    metadata: Metadata,
+  }),
 });
 
 export function specOf(tenant: string, id: string, { payload, ...job }: z.output<typeof NewJob>): JobSpec {
@@ -161,7 +198,37 @@ export function jobOf(view: JobView & { readonly progress?: unknown }): z.input<
     lostLeases,
     cancelledAtMs,
     expiresAtMs,
+    ...termsOf(spec),
     ...(view.progress === undefined ? {} : { progress: view.progress }),
+  };
+}
+
+export function scheduleOf({ job, ...schedule }: ScheduleView): z.input<typeof Schedule> {
+  return {
+    ...schedule,
+    job: {
+      group: job.group,
+      payload: jsonOf(job.payload),
+      priority: job.priority ?? 50,
+      metadata: { ...job.metadata },
+      ...termsOf(job),
+    },
+  };
+}
+
+function termsOf({
+  retry,
+  limits = [],
+  timeoutMs,
+  after = [],
+  dedupe,
+}: Omit<JobSpec, "id" | "tenant">): z.input<typeof Terms> {
+  return {
+    ...(retry === undefined ? {} : { retry }),
+    ...(limits.length === 0 ? {} : { limits: [...limits] }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(after.length === 0 ? {} : { after: [...after] }),
+    ...(dedupe === undefined ? {} : { dedupe }),
   };
 }
 

@@ -12,11 +12,14 @@ import {
   type JobName,
   type JobView,
   type ListQuery,
+  type RecentQuery,
+  type TenantView,
 } from "../engine/index.ts";
 import { Limiter } from "../gubernator/limiter.ts";
 import type { RateLimitRequest } from "../gubernator/rate-limit.ts";
 import type { DurableQueue } from "../storage/durable-queue.ts";
 import { dumpJob, type DumpLine } from "./dump.ts";
+import { History } from "./history.ts";
 import { ProgressBoard } from "./progress.ts";
 import { hex, isWithin, tenantPlace, type ShardRange } from "./ranges.ts";
 import { ShardFailure } from "./shard-failure.ts";
@@ -28,6 +31,7 @@ import { WorkDesk } from "./work-desk.ts";
 const KNOWN_MAX = 100_000;
 /** In one item of a dump. */
 const DUMP_LINES = 500;
+const NO_JOBS = { scheduled: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 };
 
 export interface JobsShardOptions {
   readonly range: ShardRange;
@@ -48,6 +52,7 @@ export class JobsShard implements Shard {
   readonly #work: WorkDesk;
   readonly #watch: WatchDesk;
   readonly #progress = new ProgressBoard();
+  readonly #history: History;
   #splitting = false;
   /** Tenants that were found to be in range, because hashing costs more than looking. */
   readonly #known = new Set<string>();
@@ -61,10 +66,12 @@ export class JobsShard implements Shard {
     this.queue = queue;
     this.#work = new WorkDesk(queue);
     this.#watch = new WatchDesk(queue, wallMs);
+    this.#history = new History(wallMs, (name) => queue.queries.get(name));
     queue.onEffects = (effects) => {
       this.#work.effects(effects);
       this.#watch.effects(effects);
       this.#progress.effects(effects);
+      this.#history.effects(effects);
       options.onEffects?.(effects);
     };
   }
@@ -86,8 +93,18 @@ export class JobsShard implements Shard {
       case "tenant": {
         const { tenant } = this.#inRange(bodyOf<{ tenant: string }>("tenant", body));
         const { queries } = this.queue;
-        return { jobs: queries.counts(tenant), limits: queries.limits(tenant) };
+        return { ...this.queue.overview.tenant(tenant), limits: queries.limits(tenant) };
       }
+      case "tenants":
+        return this.#tenants(bodyOf<{ limit: number; prefix?: string }>("tenants", body));
+      case "schedules": {
+        const { limit, tenant } = bodyOf<{ limit: number; tenant?: string }>("schedules", body);
+        return this.queue.overview.schedules(limit, tenant);
+      }
+      case "recent":
+        return this.queue.recent(bodyOf<RecentQuery>("recent", body), (tenant) => this.#holds(tenant));
+      case "history":
+        return this.#history.since(bodyOf<{ fromMs: number }>("history", body).fromMs);
       case "groups":
         return this.queue.queries.groups();
       case "stats":
@@ -187,6 +204,17 @@ export class JobsShard implements Shard {
       this.#splitting = false;
       throw error;
     }
+  }
+
+  /** Those in memory first, then those of which only ended jobs are left. */
+  async #tenants({ limit, prefix = "" }: { limit: number; prefix?: string }): Promise<readonly TenantView[]> {
+    const found = [...this.queue.overview.tenants(limit, prefix)];
+    const seen = new Set(found.map(({ tenant }) => tenant));
+    if (found.length < limit)
+      for (const tenant of await this.queue.tenantsWithEnded(limit))
+        if (tenant.startsWith(prefix) && this.#holds(tenant) && !seen.has(tenant))
+          found.push({ tenant, weight: 1, paused: false, schedules: 0, jobs: NO_JOBS });
+    return found.slice(0, limit);
   }
 
   async #get(name: JobName): Promise<(JobView & { readonly progress?: unknown }) | undefined> {

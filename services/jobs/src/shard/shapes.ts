@@ -147,6 +147,7 @@ const RESULTS = { jobs: isList(hasShape(NAME)) };
 const LIST = {
   tenant: isText,
   status: maybe((value) => STATUSES.has(value)),
+  group: maybe(isText),
   metadata: maybe(hasShape({ key: isText, value: isText })),
   limit: isNumber,
   before: maybe(hasShape({ statusAtMs: isNumber, id: isText })),
@@ -174,6 +175,10 @@ const BODIES = {
   name: NAME,
   list: LIST,
   tenant: { tenant: isText },
+  tenants: { limit: isNumber, prefix: maybe(isText) },
+  schedules: { limit: isNumber, tenant: maybe(isText) },
+  recent: { limit: isNumber, status: maybe((value) => STATUSES.has(value)), group: maybe(isText) },
+  history: { fromMs: isNumber },
   task: { task: isNumber },
   dump: { prefix: isText },
   split: { at: maybe((value) => typeof value === "string" && /^[0-9a-f]{16}$/.test(value)) },

@@ -19,6 +19,7 @@ import {
 import type { JobView } from "../engine/model/views.ts";
 import { jobKey } from "../engine/state/state.ts";
 import { viewStored } from "../engine/views/job-view.ts";
+import { Overview, type RecentQuery } from "../engine/views/overview.ts";
 import { listedBefore, Queries, type ListQuery } from "../engine/views/queries.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { Commits } from "./commits.ts";
@@ -46,6 +47,9 @@ const QUEUE_DEFAULTS: QueueTerms = {
   inflightBytesMax: 4 * 1024 * 1024,
   waitingMax: 100_000,
 };
+
+/** Tenants whose ended jobs are looked at for what happened last. */
+const RECENT_TENANTS_MAX = 50;
 
 export interface DurableQueueOptions {
   readonly shard: string;
@@ -75,6 +79,7 @@ export interface QueueStats {
 
 export class DurableQueue {
   readonly queries: Queries;
+  readonly overview: Overview;
   /** Called in order, after what they speak of is durable. */
   onEffects: (effects: readonly Effect[]) => void = () => {};
   /** Called once when the queue stops by itself. */
@@ -108,6 +113,7 @@ export class DurableQueue {
     this.#finished = finished;
     this.#replayed = replayed;
     this.queries = new Queries(engine.state, terms.retentionMs);
+    this.overview = new Overview(engine.state, terms.retentionMs);
     this.#commits = new Commits({
       stream,
       onEffects: (effects) => this.onEffects(effects),
@@ -197,6 +203,24 @@ export class DurableQueue {
     );
     const views = [...active, ...old.map((job) => viewStored(job, this.#retentionMs))];
     return views.sort(inListOrder).slice(0, query.limit);
+  }
+
+  /** Of all tenants, newest change first. When memory has too few, ended jobs of so many tenants are looked at. */
+  async recent(query: RecentQuery, keep: (tenant: string) => boolean): Promise<readonly JobView[]> {
+    await this.#commits.durable;
+    const inMemory = this.overview.recent(query);
+    if (inMemory.length >= query.limit) return inMemory;
+    const tenants = (await this.tenantsWithEnded(RECENT_TENANTS_MAX)).filter(keep);
+    const lists = await Promise.all(tenants.map((tenant) => this.list({ ...query, tenant })));
+    const views = new Map(
+      [...inMemory, ...lists.flat()].map((view) => [`${view.spec.tenant}\0${view.spec.id}`, view]),
+    );
+    return [...views.values()].sort(inListOrder).slice(0, query.limit);
+  }
+
+  /** Tenants of which pages hold jobs, by name. */
+  tenantsWithEnded(limit: number): Promise<readonly string[]> {
+    return this.#finished.tenants(limit);
   }
 
   /** Every job there is, active ones first. Jobs that change meanwhile are shown as they were or as they are. */

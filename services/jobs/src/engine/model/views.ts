@@ -1,5 +1,5 @@
 /** What the engine shows of its state. Views are copies: they do not change, and changing them changes nothing. */
-import type { AttemptOutcome, JobSpec, Limit } from "./job-spec.ts";
+import type { AttemptOutcome, JobSpec, Limit, ScheduleSpec } from "./job-spec.ts";
 
 export type JobStatus = "scheduled" | "running" | "succeeded" | "failed" | "cancelled";
 
@@ -97,6 +97,20 @@ export interface GroupView {
     readonly running: number;
     readonly weight: number;
   }[];
+}
+
+/** `jobs` counts those in memory: the ones that have not ended, and the last that have. */
+export interface TenantView {
+  readonly tenant: string;
+  readonly weight: number;
+  readonly paused: boolean;
+  readonly schedules: number;
+  readonly jobs: Readonly<Record<JobStatus, number>>;
+}
+
+export interface ScheduleView extends ScheduleSpec {
+  /** Undefined: never again. */
+  readonly nextAtMs: number | undefined;
 }
 
 export interface EngineStats {

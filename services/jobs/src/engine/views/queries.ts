@@ -10,6 +10,7 @@ import { viewJob } from "./job-view.ts";
 export interface ListQuery {
   readonly tenant: string;
   readonly status?: JobStatus | undefined;
+  readonly group?: string | undefined;
   /** Only jobs with this piece of metadata. */
   readonly metadata?: { readonly key: string; readonly value: string } | undefined;
   readonly limit: number;
@@ -83,20 +84,6 @@ export class Queries {
     });
   }
 
-  /** How many jobs a tenant has in memory, by status. */
-  counts(tenantName: string): Readonly<Record<JobStatus, number>> | undefined {
-    const statuses = this.#state.tenants.get(tenantName)?.statuses;
-    if (statuses === undefined) return undefined;
-    const { scheduled, running, succeeded, failed, cancelled } = statuses;
-    return {
-      scheduled: scheduled.size,
-      running: running.size,
-      succeeded: succeeded.size,
-      failed: failed.size,
-      cancelled: cancelled.size,
-    };
-  }
-
   stats(): EngineStats {
     const { counts, tenants, leases, finished, schedules } = this.#state;
     return {
@@ -108,7 +95,7 @@ export class Queries {
     };
   }
 
-  #byStatus({ tenant: name, status, limit, before }: ListQuery): readonly Job[] {
+  #byStatus({ tenant: name, status, group, limit, before }: ListQuery): readonly Job[] {
     const tenant = this.#state.tenants.get(name);
     if (tenant === undefined) return [];
     const lists = status === undefined ? Object.values(tenant.statuses) : [tenant.statuses[status]];
@@ -119,6 +106,7 @@ export class Queries {
       let lastMs = Infinity;
       for (let job = newest; job !== undefined; job = job.older) {
         if (before !== undefined && !listedBefore(before, job)) continue;
+        if (group !== undefined && job.group.name !== group) continue;
         if (taken >= limit && job.statusAtMs < lastMs) break;
         found.push(job);
         taken += 1;
@@ -128,16 +116,18 @@ export class Queries {
     return found.sort(inListOrder).slice(0, limit);
   }
 
-  #byMetadata({ tenant, status, metadata, limit, before }: ListQuery): readonly Job[] {
+  #byMetadata({ tenant, status, group, metadata, limit, before }: ListQuery): readonly Job[] {
     if (metadata === undefined) return [];
     const index = this.#state.tenants.get(tenant)?.metadata;
     const found: Job[] = [];
     for (const job of index?.find(metadata.key, metadata.value) ?? []) {
       if (status !== undefined && job.status !== status) continue;
+      if (group !== undefined && job.group.name !== group) continue;
       if (before === undefined || listedBefore(before, job)) found.push(job);
     }
     for (const job of this.#endedWith(tenant, metadata.key, metadata.value)) {
       if (status !== undefined && job.status !== status) continue;
+      if (group !== undefined && job.group.name !== group) continue;
       if (before === undefined || listedBefore(before, job)) found.push(job);
     }
     return found.sort(inListOrder).slice(0, limit);

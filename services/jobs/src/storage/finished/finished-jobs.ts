@@ -5,6 +5,7 @@
 import type { StoredJob } from "../../engine/codec/stored-job.ts";
 import type { JobName } from "../../engine/model/command.ts";
 import { isFinal, type JobStatus } from "../../engine/model/views.ts";
+import { decodeBody } from "../../engine/codec/body.ts";
 import type { ListQuery } from "../../engine/views/queries.ts";
 import type { Pages } from "../pages.ts";
 import {
@@ -22,6 +23,8 @@ import { RunWriter } from "./run-writer.ts";
 import { mergeEntries, type Entry } from "./section.ts";
 
 const MERGE_RUNS = 8;
+/** Entries that a question about one group looks at. */
+const LOOKED_AT_MAX = 10_000;
 const FINAL_STATUSES: readonly JobStatus[] = ["succeeded", "failed", "cancelled"];
 
 export class FinishedJobs {
@@ -84,20 +87,35 @@ export class FinishedJobs {
 
   /** In the order of lists. */
   async list(query: ListQuery, wallMs: number): Promise<readonly StoredJob[]> {
-    const { tenant, status, metadata, limit, before } = query;
+    const { tenant, status, metadata } = query;
     if (status !== undefined && !isFinal(status)) return [];
     const prefixes =
       metadata === undefined
         ? (status === undefined ? FINAL_STATUSES : [status]).map((each) => statusPrefix(tenant, each))
         : [metadataPrefix(tenant, metadata.key, metadata.value)];
     const section: SectionName = metadata === undefined ? "status" : "metadata";
-    const found = await Promise.all(
-      prefixes.map((prefix) => this.#scan(section, prefix, before, status, limit, tenant, wallMs)),
-    );
+    const found = await Promise.all(prefixes.map((prefix) => this.#scan(section, prefix, query, wallMs)));
     return found
       .flat()
       .sort((a, b) => b.statusAtMs - a.statusAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
-      .slice(0, limit);
+      .slice(0, query.limit);
+  }
+
+  /** Tenants that have jobs here, after the one that is named. One page of each run is read for each. */
+  async tenants(limit: number, after?: string): Promise<readonly string[]> {
+    const found: string[] = [];
+    let from = after === undefined ? "" : `${after}\u0001`;
+    while (found.length < limit) {
+      const sources = this.#runs.map((run) => ({ tag: run, entries: run.entries("jobs", from) }));
+      // oxlint-disable-next-line no-await-in-loop -- each search begins where the one before ended.
+      const first = await mergeEntries(sources).next();
+      if (first.done === true) break;
+      const { key } = first.value.entry;
+      const tenant = key.slice(0, key.indexOf("\0"));
+      found.push(tenant);
+      from = `${tenant}\u0001`;
+    }
+    return found;
   }
 
   /** Every job, by tenant and id. */
@@ -179,25 +197,25 @@ export class FinishedJobs {
   async #scan(
     section: SectionName,
     prefix: string,
-    before: ListQuery["before"],
-    status: JobStatus | undefined,
-    limit: number,
-    tenant: string,
+    { tenant, status, group, limit, before }: ListQuery,
     wallMs: number,
   ): Promise<StoredJob[]> {
     const from = before === undefined ? prefix : prefix + timeSuffix(before.statusAtMs, before.id);
     const sources = this.#runs.map((run) => ({ tag: run, entries: run.entries(section, from) }));
     const found: StoredJob[] = [];
+    let looked = 0;
     for await (const { tag, entry } of mergeEntries(sources)) {
-      if (found.length >= limit || !entry.key.startsWith(prefix)) break;
+      if (found.length >= limit || looked >= LOOKED_AT_MAX || !entry.key.startsWith(prefix)) break;
       const { id, statusAtMs } = readSuffix(entry.key, prefix.length);
       if (before !== undefined && before.statusAtMs === statusAtMs && before.id === id) continue;
       const key = jobEntryKey(tenant, id);
       if (entry.expiresAtMs <= wallMs || this.#isMasked(key, tag)) continue;
+      looked += 1;
       const job = await tag.find(key);
       if (job === undefined) throw new Error(`an index of finished jobs speaks of ${id}, which is not there`);
       const stored = readJobEntry(job);
-      if (status === undefined || stored.status === status) found.push(stored);
+      if (status !== undefined && stored.status !== status) continue;
+      if (group === undefined || decodeBody(stored.body).group === group) found.push(stored);
     }
     return found;
   }
