@@ -7,6 +7,7 @@ import type { Epoch, Prepared, Shard, ShardRequest } from "@keelson/kernel";
 import { CodeError } from "./code-error.ts";
 import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
 import { GitError, parseRemote } from "./git/index.ts";
+import { pageOf, type Page, type PageRequest } from "./repository-page.ts";
 import type { IndexRecord, Repository } from "./repository.ts";
 
 interface AddedRepository {
@@ -37,7 +38,7 @@ export interface RepositoryStatus extends Repository {
 interface CatalogueShardPorts {
   readonly catalogue: RepositoryCatalogue;
   readonly wall: () => number;
-  readonly status: () => RepositoryStatus[];
+  readonly status: (rows: readonly Repository[]) => RepositoryStatus[];
   /** Begins and ends the first replica's care for the fleet. */
   readonly care: () => () => void;
 }
@@ -66,7 +67,6 @@ export class CatalogueShard implements Prepared, Shard {
   }
 
   async handle({ method, body, trace }: ShardRequest): Promise<unknown> {
-    const { catalogue } = this.#ports;
     switch (method) {
       case "add":
         return this.#add((body as { repositories: readonly AddedRepository[] }).repositories, trace);
@@ -81,15 +81,27 @@ export class CatalogueShard implements Prepared, Shard {
       case "poke":
         return this.#poke((body as { name?: string; url?: string }) ?? {});
       case "list":
-        return { revision: catalogue.revision, repositories: catalogue.all() };
+        return this.#page(body as PageRequest | null, (rows) => rows);
       case "status":
-        return { revision: catalogue.revision, repositories: this.#ports.status() };
+        return this.#page(body as PageRequest | null, this.#ports.status);
       default:
         throw new CodeError(
           "BAD_REQUEST",
           `the catalogue is asked for add, remove, set, wanted, poke, list or status, not ${method}`,
         );
     }
+  }
+
+  #page<Row>(request: PageRequest | null, shown: (rows: readonly Repository[]) => readonly Row[]): Page<Row> {
+    const { catalogue } = this.#ports;
+    const all = catalogue.all();
+    const { rows, next } = pageOf(all, request ?? {});
+    return {
+      revision: catalogue.revision,
+      repositories: shown(rows),
+      total: all.length,
+      ...(next === undefined ? {} : { next }),
+    };
   }
 
   async #add(wanted: readonly AddedRepository[], trace: string | undefined): Promise<Repository[]> {

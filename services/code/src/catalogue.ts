@@ -33,6 +33,7 @@ export class RepositoryCatalogue {
   readonly #replicas: number;
   readonly #rows = new Map<number, Known<Repository>>();
   readonly #names = new Map<string, number>();
+  #ordered: readonly Repository[] | undefined;
   readonly #records = new Map<string, IndexRecord>();
   readonly #sizes = new Map<number, number>();
   readonly #listeners = new Set<(about: string) => void>();
@@ -68,8 +69,9 @@ export class RepositoryCatalogue {
   }
 
   /** In the order of their ids. */
-  all(): Repository[] {
-    return [...this.#rows.values()].map(({ value }) => value).sort((a, b) => a.id - b.id);
+  all(): readonly Repository[] {
+    this.#ordered ??= [...this.#rows.values()].map(({ value }) => value).sort((a, b) => a.id - b.id);
+    return this.#ordered;
   }
 
   /** By replica. */
@@ -225,6 +227,7 @@ export class RepositoryCatalogue {
   }
 
   #rowChanged(id: number, known: Known<Repository> | undefined): void {
+    this.#ordered = undefined;
     const before = this.#rows.get(id)?.value;
     if (before && this.#names.get(before.name) === id) this.#names.delete(before.name);
     if (known) {

@@ -22,7 +22,7 @@ import { CodeError } from "./code-error.ts";
 import { openCtags, type CodeEngine, type SymbolReader } from "./engine/index.ts";
 import type { Resident } from "./evict.ts";
 import { Evictor } from "./evictor.ts";
-import { demandOf, fleetFigures, saturation, unclaimed } from "./fleet-figures.ts";
+import { demandOf, fleetFigures, saturation, tenureOf, unclaimed } from "./fleet-figures.ts";
 import { CloneCache, Credentials } from "./git/index.ts";
 import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
 import { Limiter } from "./limiter.ts";
@@ -168,7 +168,7 @@ export class CodeNode {
         {
           catalogue: this.#list,
           wall: () => this.#context.clock.wall(),
-          status: () => this.#status(),
+          status: (rows) => this.#status(rows),
           care: () => this.#care(),
         },
         replica,
@@ -241,16 +241,16 @@ export class CodeNode {
     for (const held of this.#held.values()) if (String(held.id) === id) void held.refresh();
   }
 
-  #status(): RepositoryStatus[] {
-    const { tenures, demand } = fleetFigures(this.#node!, SERVICE);
-    const demanded = new Set(demand?.replicas.map((replica) => replica.split("/")[1]));
-    return this.#list.all().map((row) => {
+  #status(rows: readonly Repository[]): RepositoryStatus[] {
+    const node = this.#node!;
+    const demanded = new Set(demandOf(node, SERVICE)?.replicas.map((replica) => replica.split("/")[1]));
+    return rows.map((row) => {
       const records = this.#list.records(row.id);
       return {
         ...row,
         demanded: demanded.has(String(row.id)),
         replicas: Array.from({ length: this.#context.config.replicas }, (_, replica) => {
-          const tenure = tenures.get(`${row.id}/${replica}`);
+          const tenure = tenureOf(node, `${SERVICE}/${row.id}/${replica}`);
           const record = records.get(replica);
           return {
             replica,

@@ -49,6 +49,11 @@ export function demandOf(node: Pick<KeelsonNode, "mirror" | "keys">, service: st
   return entry && (JSON.parse(entry.value) as Demand);
 }
 
+export function tenureOf(node: Pick<KeelsonNode, "mirror" | "keys">, replica: string): Tenure | undefined {
+  const entry = node.mirror.image.get(node.keys.tenure(replica));
+  return entry && (JSON.parse(entry.value) as Tenure);
+}
+
 /** Replicas of active repositories that nobody holds. */
 export function unclaimed(
   figures: FleetFigures,

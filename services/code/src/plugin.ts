@@ -1,7 +1,8 @@
 /** The code service as one declaration: shards, HTTP, commands, metrics, alerts, console. */
 import { definePlugin } from "@keelson/runtime";
 import { add, remove, set, status, webhook } from "./api/catalogue-route.ts";
-import { list, print } from "./api/list-route.ts";
+import { list } from "./api/list-route.ts";
+import { print } from "./api/print-route.ts";
 import { search, stream } from "./api/search-route.ts";
 import { codeVerbs } from "./api/verbs.ts";
 import { CODE_ERRORS } from "./code-error.ts";

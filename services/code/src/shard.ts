@@ -2,7 +2,7 @@
 import type { Shard, ShardRequest, ShardStats } from "@keelson/kernel";
 import { abortSignal } from "@keelson/runtime";
 import { CodeError } from "./code-error.ts";
-import { EngineError } from "./engine/index.ts";
+import { EngineError, type NamedSymbol } from "./engine/index.ts";
 import type { Current, HeldRepository, RepositoryPorts } from "./held-repository.ts";
 import { searchShard } from "./search/shard-search.ts";
 import type { AnsweringRepository, SearchRequest, ShardAnswer } from "./search/search-request.ts";
@@ -19,10 +19,16 @@ export interface PrintAnswer {
   readonly language: string;
   readonly branches: readonly string[];
   readonly content: Uint8Array;
+  /** In the order of the text. Empty while nobody has read them yet. */
+  readonly symbols: readonly NamedSymbol[];
+  /** Why its content is not in the index. */
+  readonly skipped?: string;
 }
 
 /** A file larger than this does not fit into an answer. */
 const printBytesMax = 12 << 20;
+/** Symbols of one file; generated ones have more than anybody looks at. */
+const symbolsMax = 20_000;
 
 export class RepositoryShard implements Shard {
   readonly #held: HeldRepository;
@@ -108,6 +114,8 @@ export class RepositoryShard implements Shard {
       language: found.language,
       branches: found.branches,
       content: index.content(found.document),
+      symbols: index.symbols(found.document).slice(0, symbolsMax),
+      ...(found.skipped === undefined ? {} : { skipped: found.skipped }),
     };
   }
 

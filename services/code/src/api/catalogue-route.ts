@@ -3,7 +3,8 @@ import { route } from "@keelson/runtime";
 import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
 import type { Repository } from "../repository.ts";
-import { askCatalogue } from "./list-route.ts";
+import { pageRowsMax, pageRowsUsual, type Page } from "../repository-page.ts";
+import { askCatalogue } from "./ask-catalogue.ts";
 
 const Name = z.string().min(1).max(512);
 
@@ -39,7 +40,9 @@ export const add = route({
   to: {
     kind: "custom",
     handle: async ({ body }, { access, trace }) => ({
-      repositories: (await askCatalogue<Repository[]>(access, "add", body, trace)).map((row) => ({ ...row })),
+      repositories: (await askCatalogue<Repository[]>(access, "add", body, { trace })).map((row) => ({
+        ...row,
+      })),
     }),
   },
 });
@@ -69,21 +72,25 @@ export const set = route({
 export const status = route({
   verb: "GET",
   path: "/repositories",
-  summary: "All repositories: who holds them, at which commit, and what is wrong",
+  summary: "Repositories, a page at a time: who holds them, at which commit, and what is wrong",
+  query: z.object({
+    name: z.string().max(512).optional().describe("only repositories whose name contains this"),
+    after: z.coerce.number().int().min(0).optional().describe("the next of the page before"),
+    limit: z.coerce.number().int().min(1).max(pageRowsMax).default(pageRowsUsual),
+  }),
   answer: z.object({
     revision: z.int(),
     repositories: z.array(z.looseObject({ id: z.int(), name: z.string() })),
+    total: z.int().describe("repositories that there are, whatever was asked for"),
+    next: z.int().optional().describe("what the next page comes after; left out on the last one"),
   }),
   scope: "read",
   mode: "read",
   to: {
     kind: "custom",
-    handle: async (_, { access }) => {
-      const { revision, repositories } = await askCatalogue<{
-        revision: number;
-        repositories: RepositoryStatus[];
-      }>(access, "status", null);
-      return { revision, repositories: repositories.map((row) => ({ ...row })) };
+    handle: async ({ query }, { access }) => {
+      const page = await askCatalogue<Page<RepositoryStatus>>(access, "status", query);
+      return { ...page, repositories: page.repositories.map((row) => ({ ...row })) };
     },
   },
 });

@@ -3,7 +3,8 @@
  * last known is used, and said to be old; when nothing was ever known, the view's shards are asked without knowing what they are.
  */
 import type { FleetAccess } from "@keelson/runtime";
-import { CATALOGUE_SHARD, type Repository } from "../repository.ts";
+import type { Repository } from "../repository.ts";
+import { allPages } from "./ask-catalogue.ts";
 
 interface Listing {
   /** Undefined: nobody could be asked. */
@@ -12,7 +13,6 @@ interface Listing {
   readonly problem: string | undefined;
 }
 
-const timeoutMs = 5_000;
 const patienceMs = 500;
 
 class Directory {
@@ -44,16 +44,7 @@ class Directory {
   }
 
   async #ask(): Promise<void> {
-    const { body } = await this.#access.call({
-      service: "code",
-      shard: CATALOGUE_SHARD,
-      method: "list",
-      mode: "read",
-      body: null,
-      timeoutMs,
-      patienceMs,
-    });
-    this.#known = body as { revision: number; repositories: readonly Repository[] };
+    this.#known = await allPages<Repository>(this.#access, "list", { patienceMs });
   }
 }
 

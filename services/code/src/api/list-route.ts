@@ -1,35 +1,12 @@
-/** Lists and shows what is there: repositories as zoekt lists them, and files as they are. */
-import { HttpAnswer, route, type FleetAccess, type RouteCall } from "@keelson/runtime";
+/** Lists repositories as zoekt lists them. */
+import { HttpAnswer, route, type RouteCall } from "@keelson/runtime";
 import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
-import { CodeError } from "../code-error.ts";
 import { matchText, QueryError, specialiser } from "../query/index.ts";
-import { CATALOGUE_SHARD } from "../repository.ts";
-import type { PrintAnswer } from "../shard.ts";
-import { directoryOf } from "./directory.ts";
+import { allPages } from "./ask-catalogue.ts";
 import { searchFleet } from "./fleet-search.ts";
 import { understand } from "./understand.ts";
 import { zoektList, ZoektList } from "./zoekt-list.ts";
-
-const timeoutMs = 10_000;
-
-export async function askCatalogue<T>(
-  access: FleetAccess,
-  method: string,
-  body: unknown,
-  trace?: string,
-): Promise<T> {
-  const answer = await access.call({
-    service: "code",
-    shard: CATALOGUE_SHARD,
-    method,
-    mode: "read",
-    body,
-    timeoutMs,
-    ...(trace === undefined ? {} : { trace }),
-  });
-  return answer.body as T;
-}
 
 export const list = route({
   verb: "POST",
@@ -62,11 +39,7 @@ async function matching(
   call: RouteCall,
 ): Promise<{ rows: readonly RepositoryStatus[]; missing: number }> {
   const query = understand(text);
-  const { repositories } = await askCatalogue<{ repositories: readonly RepositoryStatus[] }>(
-    call.access,
-    "status",
-    null,
-  );
+  const { repositories } = await allPages<RepositoryStatus>(call.access, "status");
   const special = specialiser(query, matchText);
   const left = repositories.map((row) => ({ row, query: special(row) }));
   if (left.every(({ query: rest }) => rest.kind === "const" || isEverything(rest)))
@@ -91,76 +64,4 @@ async function matching(
 
 function isEverything(query: { readonly kind: string; readonly child?: { readonly kind: string } }): boolean {
   return query.kind === "type" && query.child?.kind === "const";
-}
-
-const PrintQuery = z.object({
-  r: z.string().describe("the repository's name"),
-  f: z.string().describe("the file's path"),
-  b: z.string().optional().describe("a branch; the default branch when left out"),
-  format: z.enum(["raw", "json"]).default("json"),
-});
-
-export const print = route({
-  verb: "GET",
-  path: "/print",
-  alsoAt: ["/print"],
-  summary: "Show a file as it is in the index, with its commit",
-  query: PrintQuery,
-  answer: z.looseObject({ Repository: z.string() }),
-  scope: "read",
-  mode: "read",
-  to: {
-    kind: "custom",
-    async handle({ query: { r, f, b, format } }, call) {
-      const answer = await printFile(call.access, r, f, b);
-      const { repository, path, language, branches, content } = answer;
-      const version =
-        repository.heads.find(({ branch }) => branch === (b ?? repository.heads[0]?.branch))?.commit ?? "";
-      const bytes = Buffer.from(content);
-      if (format === "raw")
-        return new HttpAnswer(bytes, {
-          headers: {
-            "content-type": "text/plain; charset=utf-8",
-            "x-content-type-options": "nosniff",
-            "keelson-commit": version,
-          },
-        });
-      return {
-        Repository: repository.name,
-        Version: version,
-        FileName: path,
-        Language: language,
-        Branches: branches,
-        Content: bytes.toString("base64"),
-      };
-    },
-  },
-});
-
-async function printFile(
-  access: FleetAccess,
-  repository: string,
-  path: string,
-  branch: string | undefined,
-): Promise<PrintAnswer> {
-  const { repositories } = await directoryOf(access).list();
-  const row = repositories?.find(({ name }) => name === repository);
-  if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `there is no repository ${repository}`);
-  if (row.state === "resting") {
-    await askCatalogue(access, "wanted", { ids: [row.id] });
-    throw new CodeError(
-      "REPOSITORY_UNAVAILABLE",
-      `${repository} was in nobody's memory (${row.reason}) and is being loaded: try again`,
-    );
-  }
-  const answer = await access.call({
-    service: "code",
-    shard: String(row.id),
-    method: "print",
-    mode: "read",
-    body: { path, ...(branch === undefined ? {} : { branch }) },
-    timeoutMs,
-    patienceMs: 2_000,
-  });
-  return answer.body as PrintAnswer;
 }

@@ -2,6 +2,7 @@
 import { HttpAnswer, route, type RouteCall } from "@keelson/runtime";
 import { z } from "zod";
 import { QueryError, type Query } from "../query/index.ts";
+import { FacetSum } from "../search/facets.ts";
 import { searchFleet, type FleetSearch } from "./fleet-search.ts";
 import { gather } from "./gather.ts";
 import { shardMatches, zoektFile, zoektResult, ZoektSearch, type ZoektOptions } from "./zoekt.ts";
@@ -44,6 +45,7 @@ function wanted(body: unknown, call: RouteCall): Wanted {
         matchesShownMax: options.MaxMatchDisplayCount || undefined,
         contextLines: options.NumContextLines,
         whole: options.Whole,
+        facets: options.Facets,
       },
     },
   };
@@ -100,7 +102,7 @@ export const stream = route({
   alsoAt: ["/api/stream"],
   summary: "Search all repositories, each answer as it comes",
   description:
-    "Lines of JSON or server-sent events: one for each repository that answers or does not, and a last one with the counts.",
+    "Lines of JSON or server-sent events: one for each repository that answers or does not, and a last one with the counts. With Opts.Facets the last one counts files by repository, language and first folder. Opts.MaxDocDisplayCount is per repository. Close the connection to end the search.",
   body: z.unknown(),
   answer: z.looseObject({ kind: z.string() }),
   scope: "read",
@@ -124,6 +126,7 @@ async function* streamed(
     yield { kind: "error", Error: (refused(error).body as { Error: string }).Error };
     return;
   }
+  const facets = asked.options.Facets === true ? new FacetSum() : undefined;
   const totals = { FileCount: 0, MatchCount: 0, Answered: 0, Missing: 0, Partial: false };
   for await (const event of searchFleet(call.access, asked.search)) {
     if (event.kind === "begin")
@@ -139,16 +142,24 @@ async function* streamed(
       totals.FileCount += counts.files;
       totals.MatchCount += counts.matches;
       if (partial !== undefined || stale !== undefined) totals.Partial = true;
+      if (event.answer.facets) facets?.add(repository.name, counts.files, event.answer.facets);
       if (counts.files > 0 || partial !== undefined)
         yield {
           kind: "files",
           Repository: repository.name,
           Version: repository.heads[0]?.commit ?? "",
+          FileCount: counts.files,
+          MatchCount: counts.matches,
           Files: files.map((file) => zoektFile({ file, repository }, asked.options)),
           Partial: partial ?? "",
           Stale: stale ?? "",
         };
     }
   }
-  yield { kind: "end", ...totals, Duration: Math.round((performance.now() - startedAt) * 1e6) };
+  yield {
+    kind: "end",
+    ...totals,
+    Duration: Math.round((performance.now() - startedAt) * 1e6),
+    ...(facets ? { Facets: facets.shown() } : {}),
+  };
 }

@@ -1,6 +1,7 @@
 /** `keelson code …`: what people type. Each asks the gateway's API and says what came. */
 import type { Verb, VerbCall, Verbs } from "@keelson/runtime";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
+import type { Page } from "../repository-page.ts";
 import { serveMcp } from "./mcp.ts";
 
 interface ShownFile {
@@ -126,7 +127,14 @@ function showFile({ Repository, FileName, Version, LineMatches }: ShownFile, pri
 }
 
 async function statusRows(api: VerbCall["api"]): Promise<readonly RepositoryStatus[]> {
-  return ((await api("status")) as { repositories: readonly RepositoryStatus[] }).repositories;
+  const rows: RepositoryStatus[] = [];
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    const page = (await api("status", { query: { after } })) as Page<RepositoryStatus>;
+    rows.push(...page.repositories);
+    after = page.next;
+  }
+  return rows;
 }
 
 function statusLine(row: RepositoryStatus): Record<string, unknown> {

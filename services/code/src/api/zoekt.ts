@@ -28,6 +28,8 @@ export const ZoektSearch = z.looseObject({
       ChunkMatches: z.boolean().optional(),
       /** Not zoekt's: patterns are text. */
       Literal: z.boolean().optional(),
+      /** Not zoekt's: files by repository, language and folder are counted, in a stream. */
+      Facets: z.boolean().optional(),
     })
     .nullish(),
 });

@@ -9,6 +9,11 @@ export interface SymbolSpan {
   readonly parentKind?: string;
 }
 
+/** A symbol with the text of its name. */
+export interface NamedSymbol extends SymbolSpan {
+  readonly name: string;
+}
+
 /** One path with one content, on one or more branches. The same path with other content on another branch is another document. */
 export interface SourceDocument {
   readonly path: string;

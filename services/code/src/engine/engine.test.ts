@@ -245,6 +245,8 @@ async function* inPieces(bytes: Buffer, length: number): AsyncIterable<Uint8Arra
 test("a serialized index loads with the same answers, whatever the pieces, and a flipped bit is noticed", async () => {
   const symbols = [{ start: 0, end: 3, kind: "class" }];
   const index = await build([file("a.txt", "abc def", { symbols }), file("b.txt", "def ghi")]);
+  const named = (path: string): unknown => index.symbols(index.find(path)!.document);
+  expect([named("a.txt"), named("b.txt")]).toMatchObject([[{ ...symbols[0], name: "abc" }], []]);
   const bytes = await collect(index.serialize());
   const loaded = await engine.load(inPieces(bytes, 777));
   expect(await loaded.search(text("def"))).toEqual(await index.search(text("def")));

@@ -4,7 +4,7 @@
  * Memory is a budget that is set once. Indexes are made of segments inside shared arenas; what is released is used again, and nothing is ever
  * allocated beyond the budget: a build or load that does not fit fails with `OUT_OF_MEMORY` and leaves the rest as it was.
  */
-import type { DocumentInfo, SourceDocument } from "./document.ts";
+import type { DocumentInfo, NamedSymbol, SourceDocument } from "./document.ts";
 import type { EngineQuery, SearchOptions } from "./query.ts";
 import type { SearchResult } from "./result.ts";
 import type { SymbolReader } from "./symbols/ctags.ts";
@@ -47,6 +47,8 @@ export interface CodeIndex {
   find(path: string, branch?: string): DocumentInfo | undefined;
   /** A copy of the bytes. */
   content(document: number): Buffer;
+  /** The symbols of a document, in the order of the text; none before the second pass. */
+  symbols(document: number): readonly NamedSymbol[];
   search(query: EngineQuery, options?: SearchOptions): Promise<SearchResult>;
   /** Each match as one line of JSON, in the order of the index, in pieces of whole lines: the cheapest way to have everything. */
   searchLines(query: EngineQuery, options?: SearchOptions): AsyncIterable<Uint8Array>;

@@ -1,5 +1,12 @@
 /** The engine: indexes of repositories in memory, and nothing of fleets. */
-export type { DocumentInfo, FileCategory, SkipReason, SourceDocument, SymbolSpan } from "./document.ts";
+export type {
+  DocumentInfo,
+  FileCategory,
+  NamedSymbol,
+  SkipReason,
+  SourceDocument,
+  SymbolSpan,
+} from "./document.ts";
 export type {
   BuildOptions,
   CodeEngine,

@@ -2,6 +2,7 @@
 import type { FileMatch, SearchCounts } from "../engine/index.ts";
 import type { Head } from "../git/index.ts";
 import type { Query } from "../query/index.ts";
+import type { Facets } from "./facets.ts";
 
 export interface SearchRequest {
   readonly query: Query;
@@ -18,6 +19,8 @@ export interface ShardSearchOptions {
   readonly contextLines?: number | undefined;
   /** Whole files in the answer. */
   readonly whole?: boolean | undefined;
+  /** Count the files by language and folder. */
+  readonly facets?: boolean | undefined;
 }
 
 /** Why an answer may lack something. */
@@ -29,6 +32,7 @@ export interface ShardAnswer {
   readonly files: readonly FileMatch[];
   readonly counts: SearchCounts;
   readonly partial?: ShardPartialReason;
+  readonly facets?: Facets;
   /** It could not be brought up to date: the commit is older than it should be. */
   readonly stale?: string;
 }

@@ -4,6 +4,7 @@
  */
 import type { CodeIndex, FileMatch } from "../engine/index.ts";
 import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
+import { facetFilesMax, facetMatchesMax, facetsOf } from "./facets.ts";
 import type { SearchRequest, ShardAnswer } from "./search-request.ts";
 import { translate } from "./translate.ts";
 
@@ -16,24 +17,36 @@ export async function searchShard(
   { query, options }: SearchRequest,
   matcher: TextMatcher,
   signal: AbortSignal,
-): Promise<Pick<ShardAnswer, "files" | "counts" | "partial">> {
+): Promise<Pick<ShardAnswer, "files" | "counts" | "partial" | "facets">> {
   const { timeCapMs } = options;
   const own = specialiser(query, matcher)(facts);
   const settled = simplify(await answerRepositories(index, own, timeCapMs, signal));
   if (settled.kind === "const" && !settled.value) return NOTHING;
-  const { filesShownMax, matchesShownMax, matchesMax, contextLines, whole } = options;
+  const { filesShownMax, matchesMax, contextLines, whole, facets = false } = options;
+  // Facets are of more files than are shown.
+  const looked =
+    filesShownMax === undefined || !facets ? filesShownMax : Math.max(filesShownMax, facetFilesMax);
+  const matchesShownMax =
+    facets && options.matchesShownMax !== undefined
+      ? Math.max(options.matchesShownMax, facetMatchesMax)
+      : options.matchesShownMax;
   const result = await index.search(translate(settled), {
     timeCapMs,
     signal,
     ...(matchesMax === undefined ? {} : { matchesMax }),
-    ...(filesShownMax === undefined ? {} : { filesShownMax }),
+    ...(looked === undefined ? {} : { filesShownMax: looked }),
     ...(matchesShownMax === undefined ? {} : { matchesShownMax }),
     ...(contextLines === undefined ? {} : { contextLines }),
     ...(whole === undefined ? {} : { whole }),
   });
-  const { files, cut } = bounded(result.files);
+  const { files, cut } = bounded(shown(result.files, options));
   const partial = cut ? "answer-bytes" : result.partial;
-  return { files, counts: result.counts, ...(partial === undefined ? {} : { partial }) };
+  return {
+    files,
+    counts: result.counts,
+    ...(partial === undefined ? {} : { partial }),
+    ...(facets ? { facets: facetsOf(result.files, result.counts.files) } : {}),
+  };
 }
 
 const NOTHING: Pick<ShardAnswer, "files" | "counts"> = {
@@ -69,6 +82,21 @@ async function answerRepositories(
     default:
       return query;
   }
+}
+
+/** What was looked at for facets alone is not shown. */
+function shown(files: readonly FileMatch[], options: SearchRequest["options"]): readonly FileMatch[] {
+  const { filesShownMax = files.length, matchesShownMax } = options;
+  if (options.facets !== true) return files;
+  const kept = files.slice(0, filesShownMax);
+  if (matchesShownMax === undefined) return kept;
+  let left = matchesShownMax;
+  return kept.flatMap((file) => {
+    if (left <= 0) return [];
+    const lines = file.lines.slice(0, left);
+    left -= Math.max(1, lines.length);
+    return [{ ...file, lines }];
+  });
 }
 
 function bounded(files: readonly FileMatch[]): { files: readonly FileMatch[]; cut: boolean } {

@@ -1,6 +1,6 @@
 /** One index on this machine: shared places in arenas, and which of their documents are live on which branches. */
 import type { Clock } from "@keelson/kernel";
-import type { DocumentInfo } from "../document.ts";
+import type { DocumentInfo, NamedSymbol } from "../document.ts";
 import type { CodeIndex, IndexStats } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import type { ArenaSet, SharedPlace } from "../memory/arena-set.ts";
@@ -127,6 +127,20 @@ export class MemoryIndex implements CodeIndex {
     const part = this.#partOf(number);
     if (part === undefined) throw new EngineError("BAD_DOCUMENT", `the index has no document ${number}`);
     return part.segment.content(number - part.firstDocument);
+  }
+
+  symbols(number: number): readonly NamedSymbol[] {
+    this.#refuseReleased();
+    const part = this.#partOf(number);
+    if (part?.symbols === undefined) return [];
+    const { symbols, segment, firstDocument } = part;
+    const text = segment.start(number - firstDocument);
+    const [first, stop] = symbols.range(number - firstDocument);
+    return Array.from({ length: stop - first }, (_, i) => {
+      const span = symbols.span(first + i);
+      const name = segment.bytes.slice(text + span.start, text + span.end);
+      return { ...span, name: Buffer.from(name.buffer).toString("utf8") };
+    });
   }
 
   search(query: EngineQuery, options: SearchOptions = {}): Promise<SearchResult> {

@@ -1,0 +1,50 @@
+/** Asks the shard that keeps the catalogue: once, or page by page for all of it. */
+import type { FleetAccess } from "@keelson/runtime";
+import { CATALOGUE_SHARD, type Repository } from "../repository.ts";
+import type { Page, PageRequest } from "../repository-page.ts";
+
+const timeoutMs = 10_000;
+
+interface AskTerms {
+  readonly trace?: string | undefined;
+  /** How long a holder is waited for; as long as an answer when left out. */
+  readonly patienceMs?: number;
+}
+
+export async function askCatalogue<T>(
+  access: FleetAccess,
+  method: string,
+  body: unknown,
+  { trace, patienceMs }: AskTerms = {},
+): Promise<T> {
+  const answer = await access.call({
+    service: "code",
+    shard: CATALOGUE_SHARD,
+    method,
+    mode: "read",
+    body,
+    timeoutMs,
+    ...(trace === undefined ? {} : { trace }),
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+  });
+  return answer.body as T;
+}
+
+/** The whole list. It is of the revision of its first page: what changes meanwhile is in the next one. */
+export async function allPages<Row extends Repository>(
+  access: FleetAccess,
+  method: "list" | "status",
+  terms: AskTerms = {},
+): Promise<{ readonly revision: number; readonly repositories: readonly Row[] }> {
+  const repositories: Row[] = [];
+  let first: number | undefined;
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    const request: PageRequest = { after };
+    const page: Page<Row> = await askCatalogue(access, method, request, terms);
+    first ??= page.revision;
+    for (const row of page.repositories) repositories.push(row);
+    after = page.next;
+  }
+  return { revision: first ?? 0, repositories };
+}
