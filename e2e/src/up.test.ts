@@ -138,7 +138,7 @@ test("a gateway with tokens lets in who shows one, and what it may do is what th
   const add = async (name: string, scope: string): Promise<string> => {
     const process = new KeelsonProcess([
       "token",
-      "add",
+      "create",
       name,
       "--scope",
       scope,

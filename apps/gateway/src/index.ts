@@ -4,13 +4,13 @@ export { GATEWAY_LIMITS, type GatewayLimits, type GatewayOptions } from "./optio
 export { createToken, type NewToken, type TokenRecord } from "./auth/token.ts";
 export {
   readTokenFile,
-  storeToken,
-  tokenKey,
   tokensFromFile,
   tokensFromStore,
   writeTokenFile,
   type TokenSource,
 } from "./auth/token-source.ts";
+export { tokensInFile, tokensInStore, type TokenKeeper } from "./auth/token-keeper.ts";
+export { withTokens } from "./auth/tokens-api.ts";
 export { PROBLEMS } from "./problem.ts";
 export { GATEWAY_METRICS } from "./observe/gateway-metrics.ts";
 export type { Health } from "./observe/health.ts";

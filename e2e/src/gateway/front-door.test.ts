@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Client, Metadata, credentials, type ServiceError } from "@grpc/grpc-js";
 import {
   createToken,
-  storeToken,
+  tokensInStore,
   startGateway,
   tokensFromFile,
   tokensFromStore,
@@ -223,13 +223,14 @@ test("a token of the store works at once, for its tenant only, and stops at once
     return (await fetch(`${gateway.url}/v1/scripted/one/${key}`, { headers })).status;
   };
   expect(await ask("mine")).toBe(401);
-  await storeToken(fleet.store, "test", record.id, record, 5_000);
+  const keeper = tokensInStore(fleet.store, "test", 5_000);
+  await keeper.add(record);
   await until("it is taken", async () => (await ask("mine")) === 200);
   expect(await ask("theirs")).toBe(403);
   expect(
     (await fetch(`${gateway.url}/api/search`, { headers: { authorization: `Bearer ${token}` } })).status,
   ).toBe(403);
-  await storeToken(fleet.store, "test", record.id, undefined, 5_000);
+  await keeper.remove(record.id);
   await until("it is revoked", async () => (await ask("mine")) === 401);
   await gateway.stop({ graceMs: 0 });
 });

@@ -51,21 +51,26 @@ export async function throughDoor(command: Command, work: (door: Door) => Promis
   const options = command.opts<DoorOptions>();
   const print = new Printer(options.json === true);
   const wisher = (reason: string | undefined): Wisher => ({ by: self(), reason: reason ?? "" });
-  // A flag wins over the environment: who names a gateway means it, though a store is set for nodes.
-  const byStore =
-    options.store !== undefined &&
-    !(command.getOptionValueSource("store") === "env" && command.getOptionValueSource("url") === "cli");
-  if (!byStore) {
+  const store = storeNamed(command, options);
+  if (store === undefined) {
     await work({ admin: new HttpAdmin(doorOf(options)), print, wisher });
     return;
   }
   const { openStoreAdmin } = await import("./store-admin.ts");
-  const opened = await openStoreAdmin(storeOf(options.store ?? ""), options.fleet ?? "main");
+  const opened = await openStoreAdmin(store, options.fleet ?? "main");
   try {
     await work({ admin: opened.admin, print, wisher });
   } finally {
     await opened.close();
   }
+}
+
+/** The store that shall be asked itself; undefined when a gateway shall. A flag wins over the environment: who names a gateway means it, though a store is set for nodes. */
+export function storeNamed(command: Command, { store }: DoorOptions): string | undefined {
+  const byEnvironment = command.getOptionValueSource("store") === "env";
+  if (store === undefined || (byEnvironment && command.getOptionValueSource("url") === "cli"))
+    return undefined;
+  return storeOf(store);
 }
 
 export function doorOf({ url = `http://${GATEWAY_LISTEN}`, token }: DoorOptions): GatewayDoor {

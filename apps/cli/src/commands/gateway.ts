@@ -1,5 +1,5 @@
 /** `keelson gateway`: the HTTP front door of a fleet, until it is told to stop. */
-import { startGateway } from "@keelson/gateway";
+import { startGateway, withTokens } from "@keelson/gateway";
 import { Command } from "commander";
 import { terms } from "@keelson/kernel";
 import { LocalAdmin, SystemClock, askOver, fleetApi, fleetMirror, systemRandom } from "@keelson/runtime";
@@ -44,17 +44,18 @@ async function run(config: GatewayConfig): Promise<void> {
   mirror.start();
   try {
     const { "tls-cert": certFile, "tls-key": keyFile, "grpc-listen": grpcListen } = config;
+    const tokens = openTokens(config.tokens, { fleet, store, clock, problem });
     const gateway = await startGateway({
       fleet,
       plugins,
-      apis: [fleetApi(admin)],
+      apis: [withTokens(fleetApi(admin), tokens && { ...tokens, clock })],
       listen: parseListen(config.listen),
       ...(config.node === undefined ? {} : { nodes: config.node }),
       store,
       clock,
       random,
       log: openLog(config.log, { fleet, gateway: config.listen }),
-      ...(config.tokens === undefined ? {} : { tokens: openTokens(config.tokens, clock, problem) }),
+      tokens: tokens?.source,
       ...(certFile === undefined || keyFile === undefined ? {} : { tls: { certFile, keyFile } }),
       ...(grpcListen === undefined ? {} : { grpcListen: parseListen(grpcListen) }),
       ...(config.otlp === undefined ? {} : { traces: { otlpUrl: config.otlp, sampleRatio: 1 } }),

@@ -1,11 +1,41 @@
-/** Where a gateway's bearer tokens are, as `--tokens` says: a file, or the fleet's store. */
-import { tokensFromFile, tokensFromStore, type TokenSource } from "@keelson/gateway";
-import type { Clock } from "@keelson/kernel";
+/** Where a gateway's bearer tokens are, as `--tokens` says: a file, or the fleet's store; where it looks them up, and where they are made and revoked. */
+import {
+  tokensFromFile,
+  tokensFromStore,
+  tokensInFile,
+  tokensInStore,
+  type TokenKeeper,
+  type TokenSource,
+} from "@keelson/gateway";
+import type { Clock, Store } from "@keelson/kernel";
 import { UsageError } from "../failure.ts";
 
-export function openTokens(where: string, clock: Clock, problem: (text: string) => void): TokenSource {
-  if (where === "store") return tokensFromStore();
-  const source = tokensFromFile(where, clock, problem);
+export interface OpenedTokens {
+  readonly source: TokenSource;
+  readonly keeper: TokenKeeper;
+}
+
+const STORE_TIMEOUT_MS = 5_000;
+
+/** Undefined when nobody needs a token. */
+export function openTokens(
+  where: string | undefined,
+  ports: {
+    readonly fleet: string;
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly problem: (text: string) => void;
+  },
+): OpenedTokens | undefined {
+  if (where === undefined) return undefined;
+  const { fleet, store, clock, problem } = ports;
+  if (where === "store")
+    return { source: tokensFromStore(), keeper: tokensInStore(store, fleet, STORE_TIMEOUT_MS) };
+  return { source: fileSource(where, clock, problem), keeper: tokensInFile(where) };
+}
+
+function fileSource(path: string, clock: Clock, problem: (text: string) => void): TokenSource {
+  const source = tokensFromFile(path, clock, problem);
   return {
     ...source,
     async start() {
@@ -15,7 +45,7 @@ export function openTokens(where: string, clock: Clock, problem: (text: string) 
         const { code, message } = error as NodeJS.ErrnoException;
         throw new UsageError(
           code === "ENOENT"
-            ? `there is no token file ${where}: make one with keelson token add --tokens ${where}`
+            ? `there is no token file ${path}: make one with keelson token create <name> --scope admin --tokens ${path}`
             : message,
           { cause: error },
         );

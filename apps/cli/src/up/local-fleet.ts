@@ -3,7 +3,7 @@
  * with everything they keep in one folder. The parts are those of a real fleet and know of each other only what they would know there.
  */
 import { join, resolve } from "node:path";
-import { startGateway, type Gateway } from "@keelson/gateway";
+import { startGateway, withTokens, type Gateway } from "@keelson/gateway";
 import { terms, type Decision } from "@keelson/kernel";
 import {
   LocalAdmin,
@@ -28,6 +28,7 @@ import { ServedNode } from "../node/served-node.ts";
 import { serviceFolder } from "../node/service-folder.ts";
 import { openTraces } from "../node/traces.ts";
 import { version } from "../version.ts";
+import { makeFirstToken } from "./first-token.ts";
 
 export interface LocalFleetOptions {
   readonly config: ConfigOf<"up">;
@@ -54,6 +55,7 @@ export class LocalFleet {
   readonly #endings: Ending[] = [];
   readonly #nodes: ServedNode[] = [];
   #gateway: Gateway | undefined;
+  #isNew = false;
 
   constructor(options: LocalFleetOptions) {
     this.#options = options;
@@ -62,6 +64,16 @@ export class LocalFleet {
   /** Where its gateway listens, once it does. */
   get url(): string {
     return this.#gateway?.url ?? "";
+  }
+
+  /** Its folder had no store before; known once it has started. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
+  /** Where its nodes take requests, once they do. */
+  get addresses(): readonly string[] {
+    return this.#nodes.map(({ address }) => address);
   }
 
   /** Resolves when requests are answered. What had begun is ended when it rejects. */
@@ -93,6 +105,7 @@ export class LocalFleet {
 
     const store = await EmbeddedStore.open({ folder: join(data, "store"), clock, random });
     this.#endings.push(() => store.close());
+    this.#isNew = store.origin === "new";
     step("store", store.origin === "new" ? `${data}, new` : `${data}, as it was left`);
 
     const objects = await openFleetObjects({
@@ -121,19 +134,21 @@ export class LocalFleet {
       admin.close();
       mirror.stop();
     });
+    const tokens = openTokens(config.tokens, { fleet, store: own, clock, problem: this.#options.problem });
+    const firstToken = join(data, "first-token");
+    if (tokens?.keeper.place === "store" && (await makeFirstToken(tokens.keeper, firstToken)))
+      step("token", `${firstToken} has the first one, with the scope admin`);
     this.#gateway = await startGateway({
       fleet,
       plugins,
-      apis: [fleetApi(admin)],
+      apis: [withTokens(fleetApi(admin), tokens && { ...tokens, clock })],
       listen: parseListen(config.listen),
       nodes: addresses,
       store: own,
       clock,
       random,
       log: openLog(config.log, { fleet, gateway: "up" }),
-      ...(config.tokens === undefined
-        ? {}
-        : { tokens: openTokens(config.tokens, clock, this.#options.problem) }),
+      tokens: tokens?.source,
       ...(config["grpc-listen"] === undefined ? {} : { grpcListen: parseListen(config["grpc-listen"]) }),
       ...(config.otlp === undefined ? {} : { traces: { otlpUrl: config.otlp, sampleRatio: 1 } }),
       insecure: config.insecure,

@@ -1,6 +1,7 @@
 /** Decides who asks and whether they may: from the Authorization header to a principal, or to a refusal that says what is missing. */
 import { refusal, type Clock, type Principal, type Scope, type Wanted } from "@keelson/runtime";
 import { Problem } from "../problem.ts";
+import { LiveRequests } from "./live-requests.ts";
 import { TokenCheck } from "./token.ts";
 import type { TokenSource } from "./token-source.ts";
 
@@ -14,10 +15,14 @@ export class Authority {
   /** Undefined when nobody needs a token. */
   readonly #check: TokenCheck | undefined;
   readonly #clock: Clock;
+  /** Ended when their token is no longer good. */
+  readonly live: LiveRequests;
 
   constructor(tokens: TokenSource | undefined, clock: Clock) {
     this.#check = tokens && new TokenCheck((id) => tokens.find(id));
     this.#clock = clock;
+    this.live = new LiveRequests(clock);
+    tokens?.watch((id) => this.live.revoked(id));
   }
 
   /** Throws Problem UNAUTHORISED. Never says why a token is not taken: that would help to guess one. */
@@ -42,6 +47,11 @@ export class Authority {
     const why = refusal(principal, wanted);
     if (why !== undefined) throw new Problem("FORBIDDEN", `the token ${principal.name} ${why}`);
   }
+}
+
+/** What a request under way is told when its token is revoked or expires. */
+export function noLongerGood(): Problem {
+  return unauthorised("the token that opened this was revoked, changed or has expired");
 }
 
 function unauthorised(message: string): Problem {

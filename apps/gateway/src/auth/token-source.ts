@@ -1,6 +1,6 @@
 /** Where a gateway looks tokens up: a file, or the fleet's store by way of the copy it follows. Revoking is deleting; it works at once. */
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
-import type { Clock, ParsedKey, Store } from "@keelson/runtime";
+import type { Clock, ParsedKey } from "@keelson/runtime";
 import { z } from "zod";
 import { TokenRecord } from "./token.ts";
 
@@ -11,6 +11,10 @@ export interface TokenSource {
   stop(): void;
   /** A key of the store changed; only a source that lives there listens. */
   keyChanged?(key: ParsedKey, value: string | undefined): void;
+  /** Looks again now instead of when it would by itself. */
+  refresh(): Promise<void>;
+  /** Tells the ids of tokens that were revoked or changed, from now on. */
+  watch(listener: (id: string) => void): void;
 }
 
 const FILE_LOOK_MS = 1_000;
@@ -25,12 +29,16 @@ export function tokensFromFile(
   let tokens = new Map<string, TokenRecord>();
   let version = "";
   let stopped = false;
+  const listeners: ((id: string) => void)[] = [];
   const load = async (): Promise<void> => {
     const { mtimeMs, size, ino } = await stat(path);
     const seen = `${mtimeMs} ${size} ${ino}`;
     if (seen === version) return;
+    const before = tokens;
     tokens = new Map((await readTokenFile(path)).map((record) => [record.id, record]));
     version = seen;
+    for (const [id, record] of before)
+      if (JSON.stringify(tokens.get(id)) !== JSON.stringify(record)) for (const tell of listeners) tell(id);
   };
   const look = (): void => {
     if (stopped) return;
@@ -49,6 +57,8 @@ export function tokensFromFile(
     stop: () => {
       stopped = true;
     },
+    refresh: load,
+    watch: (listener) => void listeners.push(listener),
   };
 }
 
@@ -70,15 +80,21 @@ export async function writeTokenFile(path: string, tokens: readonly TokenRecord[
 /** Tokens in the fleet's store, under `token/<id>`. They come with the copy that the gateway follows, so they go on working when it is cut off. */
 export function tokensFromStore(): TokenSource {
   const tokens = new Map<string, TokenRecord>();
+  const listeners: ((id: string) => void)[] = [];
   return {
     find: (id) => tokens.get(id),
     start: () => Promise.resolve(),
     stop: () => undefined,
+    // What is committed comes by itself, within the time that a watch takes.
+    refresh: () => Promise.resolve(),
+    watch: (listener) => void listeners.push(listener),
     keyChanged: ({ kind, rest }, value) => {
       if ((kind as string) !== TOKEN_KIND) return;
-      const record = value === undefined ? undefined : TokenRecord.safeParse(JSON.parse(value));
-      if (record?.success === true && record.data.id === rest) tokens.set(rest, record.data);
+      const record = recordOf(value);
+      const known = tokens.get(rest);
+      if (record?.id === rest) tokens.set(rest, record);
       else tokens.delete(rest);
+      if (known) for (const tell of listeners) tell(rest);
     },
   };
 }
@@ -89,19 +105,13 @@ export function tokenKey(fleet: string, id: string): string {
   return `/keelson/${fleet}/${TOKEN_KIND}/${id}`;
 }
 
-/** Keeps a token in the fleet's store, or revokes it when there is no record. */
-export async function storeToken(
-  store: Store,
-  fleet: string,
-  id: string,
-  record: TokenRecord | undefined,
-  timeoutMs: number,
-): Promise<void> {
-  const key = tokenKey(fleet, id);
-  const { incarnation } = await store.range(key, { timeoutMs, limit: 1 });
-  const write = record
-    ? { kind: "put" as const, key, value: JSON.stringify(record) }
-    : { kind: "delete" as const, key };
-  const outcome = await store.commit({ guards: [], writes: [write] }, { timeoutMs, incarnation });
-  if (outcome.kind !== "committed") throw new Error(`the store did not take token ${id}: ${outcome.kind}`);
+/** What a key of the store says; undefined when it says no token that this version can read. */
+export function recordOf(value: string | undefined): TokenRecord | undefined {
+  if (value === undefined) return undefined;
+  try {
+    return TokenRecord.safeParse(JSON.parse(value)).data;
+  } catch {
+    // Not JSON: somebody else wrote it. A token that cannot be read is none.
+    return undefined;
+  }
 }

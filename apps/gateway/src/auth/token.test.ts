@@ -5,14 +5,8 @@ import { refusal } from "@keelson/runtime";
 import { ManualClock, TestFleet } from "@keelson/testkit";
 import { afterEach, expect, test } from "vitest";
 import { createToken, TokenCheck } from "./token.ts";
-import {
-  readTokenFile,
-  storeToken,
-  tokenKey,
-  tokensFromFile,
-  tokensFromStore,
-  writeTokenFile,
-} from "./token-source.ts";
+import { readTokenFile, tokenKey, tokensFromFile, tokensFromStore, writeTokenFile } from "./token-source.ts";
+import { tokensInStore } from "./token-keeper.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -23,7 +17,7 @@ test("a token is who it says, and nothing that is not exactly it is", () => {
   const { token, record } = createToken({ name: "ci", scope: "write", tenants: ["one"] }, 1_000);
   const other = createToken({ name: "other", scope: "admin" }, 1_000);
   const check = new TokenCheck((id) => (id === record.id ? record : undefined));
-  const who = { name: "ci", scope: "write", tenants: ["one"] };
+  const who = { name: "ci", tokenId: record.id, scope: "write", tenants: ["one"] };
   expect(check.principalOf(token, 2_000)).toEqual(who);
   expect(check.principalOf(token, 2_000)).toEqual(who);
   for (const wrong of [
@@ -111,14 +105,17 @@ test("tokens in the store come and go with their keys", async () => {
   const { store } = new TestFleet({ services: [] });
   ends.push(() => store.close());
   const { record } = createToken({ name: "kept", scope: "write" }, 1);
-  await storeToken(store, "test", record.id, record, 1_000);
+  const keeper = tokensInStore(store, "test", 1_000);
+  await keeper.add(record);
+  expect(await keeper.list()).toEqual([record]);
   const key = tokenKey("test", record.id);
   const [entry] = (await store.range(key, { timeoutMs: 1_000 })).entries;
   const source = tokensFromStore();
   const parsed = { kind: "token", rest: record.id } as never;
   source.keyChanged?.(parsed, entry?.value);
   expect(source.find(record.id)).toEqual(record);
-  await storeToken(store, "test", record.id, undefined, 1_000);
+  expect(await keeper.remove(record.id)).toEqual(record);
+  expect(await keeper.remove(record.id)).toBeUndefined();
   expect((await store.range(key, { timeoutMs: 1_000 })).entries).toEqual([]);
   source.keyChanged?.(parsed, undefined);
   expect(source.find(record.id)).toBeUndefined();

@@ -73,8 +73,15 @@ export class TokenCheck {
     if (known?.record === record) return known.principal;
     if (!timingSafeEqual(hashOf(secret), Buffer.from(record.sha256, "hex"))) return undefined;
     if (this.#known.size >= KNOWN_MAX) this.#known.clear();
-    const { name, scope, services, tenants } = record;
-    const principal = { name, scope, ...(services ? { services } : {}), ...(tenants ? { tenants } : {}) };
+    const { name, scope, services, tenants, expiresAt } = record;
+    const principal: Principal = {
+      name,
+      tokenId: id,
+      scope,
+      ...(services ? { services } : {}),
+      ...(tenants ? { tenants } : {}),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    };
     this.#known.set(token, { record, principal });
     return principal;
   }

@@ -26,7 +26,7 @@ import {
   type Logger,
   type Principal,
 } from "@keelson/runtime";
-import type { Authority } from "../auth/authority.ts";
+import { noLongerGood, type Authority } from "../auth/authority.ts";
 import type { GatewayMetrics } from "../observe/gateway-metrics.ts";
 import { Problem } from "../problem.ts";
 import type { Shedding } from "../shedding.ts";
@@ -122,7 +122,7 @@ export class GrpcServer {
         handlers[name] = (call: ServerWritableStream<unknown, unknown>) => {
           this.#within(plugin, method, call, async (context) => {
             for await (const item of method.handle(call.request, context)) {
-              if (call.cancelled) return;
+              if (call.cancelled || context.signal.aborted) return;
               if (!call.write(item)) await drained(call);
             }
           }).then(
@@ -149,6 +149,7 @@ export class GrpcServer {
   ): Promise<T> {
     const { authority, shedding, access, timeoutMs } = this.#ports;
     shedding.enter();
+    let leave = (): void => undefined;
     try {
       const metadata = textsOf(call.metadata);
       const principal = method.open === true ? NOBODY : authority.identify(metadata["authorization"]);
@@ -160,16 +161,28 @@ export class GrpcServer {
         });
       const abort = new AbortController();
       call.once("cancelled", () => abort.abort());
-      return await run({
-        access,
-        principal,
-        metadata,
-        host: call.getHost(),
-        signal: abort.signal,
-        timeoutMs: leftOf(call.getDeadline(), timeoutMs),
-        trace: metadata["traceparent"],
+      let refused: (problem: Problem) => void = () => undefined;
+      const refusal = new Promise<never>((_, reject) => {
+        refused = reject;
       });
+      leave = authority.live.enter(principal, () => {
+        abort.abort();
+        refused(noLongerGood());
+      });
+      return await Promise.race([
+        run({
+          access,
+          principal,
+          metadata,
+          host: call.getHost(),
+          signal: abort.signal,
+          timeoutMs: leftOf(call.getDeadline(), timeoutMs),
+          trace: metadata["traceparent"],
+        }),
+        refusal,
+      ]);
     } finally {
+      leave();
       shedding.exit();
     }
   }

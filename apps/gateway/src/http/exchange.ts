@@ -1,6 +1,7 @@
 /** One request and its answer: what an endpoint sees of HTTP. It knows nothing of routes, tokens or the fleet. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpAnswer, type Principal } from "@keelson/runtime";
+import type { Problem } from "../problem.ts";
 import type { Params } from "./path-table.ts";
 
 export class Exchange {
@@ -17,6 +18,8 @@ export class Exchange {
   readonly headers: Record<string, string> = {};
   #controller: AbortController | undefined;
   #gone = false;
+  #refused: Problem | undefined;
+  #onRefused: ((problem: Problem) => void) | undefined;
 
   constructor(
     request: IncomingMessage,
@@ -57,12 +60,28 @@ export class Exchange {
     this.#controller?.abort();
   }
 
+  /** It may no longer be answered, though it was let in: its token was revoked. What works on it is told by `signal`. */
+  refuse(problem: Problem): void {
+    if (this.#refused || this.response.writableEnded) return;
+    this.#refused = problem;
+    this.#onRefused?.(problem);
+    this.abort();
+  }
+
+  /** One listener: whoever is about to wait for long. */
+  onRefused(listener: (problem: Problem) => void): void {
+    this.#onRefused = listener;
+    if (this.#refused) listener(this.#refused);
+  }
+
   /** The caller has left: nothing that is sent arrives. */
   get gone(): boolean {
     return this.#gone || this.response.destroyed;
   }
 
+  /** Throws what it was refused with, if it was. */
   send(answer: unknown): void {
+    if (this.#refused) throw this.#refused;
     const { status, headers, body } = answer instanceof HttpAnswer ? answer : plain(answer);
     const text = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body ?? null);
     const length = typeof text === "string" ? Buffer.byteLength(text) : text.byteLength;

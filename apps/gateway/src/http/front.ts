@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Logger, Random, Tracer } from "@keelson/runtime";
-import type { Authority } from "../auth/authority.ts";
+import { noLongerGood, type Authority } from "../auth/authority.ts";
 import type { GatewayMetrics, OperationMetrics } from "../observe/gateway-metrics.ts";
 import type { GatewayLimits } from "../options.ts";
 import { Problem, problemOf } from "../problem.ts";
@@ -136,6 +136,7 @@ export class Front {
     });
     const stale = staleMs();
     if (stale > STALE_SAID_MS) exchange.headers["keelson-stale-ms"] = Math.min(stale, 1e15).toFixed(0);
+    const leave = authority.live.enter(principal, () => exchange.refuse(noLongerGood()));
     try {
       const problem = await endpoint.run(exchange);
       if (problem) this.#note(problem, endpoint, this.#requestId());
@@ -143,6 +144,8 @@ export class Front {
     } catch (error) {
       span?.end(problemOf(error, endpoint.plugin).code);
       throw error;
+    } finally {
+      leave();
     }
   }
 

@@ -49,12 +49,19 @@ export async function sendItems(
   response.writeHead(200, { ...exchange.headers, "content-type": format.type, "cache-control": "no-store" });
   response.flushHeaders();
   const pulse = pulsing(exchange, format, terms);
+  let refused: Problem | undefined;
+  exchange.onRefused((problem) => {
+    refused = problem;
+    pulse.stop();
+    response.end(format.failure(problem));
+  });
   try {
     for (let next = first; next.done !== true && !exchange.gone; next = await iterator.next())
       if (!response.write(format.item(next.value)) && !(await drained(exchange, terms))) break;
-    response.end();
-    return undefined;
+    if (!refused) response.end();
+    return refused;
   } catch (error) {
+    if (refused) return refused;
     const problem = terms.problemOf(error);
     response.end(format.failure(problem));
     return problem;

@@ -189,6 +189,7 @@ export class PluginEndpoint implements Endpoint {
       exchange.abort();
       late(new Problem("TIMEOUT", `no answer within ${timeoutMs} ms: allow more time, or ask for less`));
     });
+    exchange.onRefused((problem) => late(problem));
     try {
       return await Promise.race([
         answer,

@@ -4,12 +4,16 @@ import type { Scope } from "./route.ts";
 export interface Principal {
   /** The token's name, for logs and audits; never the token. */
   readonly name: string;
+  /** The id of the token's record; undefined when nobody was asked for a token. */
+  readonly tokenId?: string;
   /** What it may do at most. */
   readonly scope: Scope;
   /** Services it may use; undefined means all. */
   readonly services?: readonly string[];
   /** Tenants it may use; undefined means all. */
   readonly tenants?: readonly string[];
+  /** Wall clock in ms, after which it is no longer good; undefined means never. */
+  readonly expiresAt?: number;
 }
 
 const RANK: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
