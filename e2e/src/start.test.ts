@@ -1,5 +1,5 @@
 /**
- * What a person does first: a new clone, nothing in the home folder, `npm start`. It must answer requests through the gateway in under 90 s on two cores, install
+ * What a person does first: a new clone, nothing in the home folder, `npm start`. The project's own code must be searchable in under 90 s on two cores, install
  * included. On a machine that others use, time by the clock says little, so what is held to is the CPU time of everything that ran: it is what 90 s
  * on two idle cores are made of. The clock is held to as well where the machine is idle.
  */
@@ -48,7 +48,7 @@ function cpuMs(group: number): number {
 }
 
 test(
-  "npm start on a clean copy with an empty home answers through the gateway within 90 s",
+  "npm start on a clean copy with an empty home has searchable code within 90 s",
   { timeout: 600_000 },
   async ({ onTestFinished }) => {
     const copy = join(folder, "keelson");
@@ -79,13 +79,28 @@ test(
       if (child.exitCode === null) process.kill(-child.pid!, "SIGKILL");
       await ended;
     });
-    const answer = await fetch(`${await url}/v1/counter`);
+    const found = await searched(await url, "file:start.test.ts searched");
     const tookMs = performance.now() - from;
-    expect(await answer.json()).toEqual({ total: 0 });
+    expect(found).toBe("e2e/src/start.test.ts");
     expect(cpuMs(child.pid!)).toBeLessThan(LIMIT_MS);
     expect(idle ? tookMs : 0).toBeLessThan(LIMIT_MS);
   },
 );
+
+/** The first file that is found, once the demo's repository is there. */
+async function searched(url: string, query: string): Promise<string> {
+  for (;;) {
+    const answer = await fetch(`${url}/v1/code/search`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ Q: query }),
+    });
+    const { Result } = (await answer.json()) as { Result?: { Files: { FileName: string }[] | null } };
+    const [first] = Result?.Files ?? [];
+    if (first !== undefined) return first.FileName;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
 
 /** How packages are reached from here, if the environment says so: a proxy, a registry, certificates. */
 function network(environment: NodeJS.ProcessEnv): Record<string, string> {

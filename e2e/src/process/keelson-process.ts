@@ -19,13 +19,14 @@ export class KeelsonProcess {
   readonly #child: ChildProcess;
   readonly #listeners = new Set<() => void>();
 
-  constructor(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  /** An empty fleet unless the environment says otherwise: a test finds what it puts there, and no demo. */
+  constructor(args: readonly string[], environment: Readonly<Record<string, string | undefined>> = {}) {
     if (!existsSync(MAIN))
       throw new Error(`${MAIN} is not there: run npm test, or npx tsc -b tsconfig.build.json, first`);
     const { PATH = "", HOME = "", TMPDIR = "/tmp" } = process.env;
     this.#child = spawn(process.execPath, [MAIN, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH, HOME, TMPDIR, ...environment },
+      env: { PATH, HOME, TMPDIR, KEELSON_DEMO: "false", ...environment },
     });
     this.#collect(this.#child.stdout, this.stdout);
     this.#collect(this.#child.stderr, this.stderr);

@@ -1,6 +1,7 @@
 /** `keelson demo`: a fleet of three nodes lives through a crash and a drain before the reader's eyes, and ends by itself. */
 import { Command } from "commander";
 import pc from "picocolors";
+import { doorOf, withGateway, type DoorOptions } from "../admin/door.ts";
 import { parseDurationMs } from "../config/duration.ts";
 import { draw } from "../demo/picture.ts";
 import { Screen } from "../demo/screen.ts";
@@ -9,7 +10,9 @@ import { takeSnapshot, type DemoEvent } from "../demo/snapshot.ts";
 import { Stage } from "../demo/stage.ts";
 import { summarise } from "../demo/summary.ts";
 import { Traffic } from "../demo/traffic.ts";
+import { Demo } from "../first-run/demo.ts";
 import { RunError, UsageError } from "../failure.ts";
+import { Printer } from "../report/printer.ts";
 import { stopSignal } from "../stop-signal.ts";
 
 const SHARDS = 30;
@@ -20,6 +23,7 @@ export function demoCommand(): Command {
   return new Command("demo")
     .option("--ttl <time>", "how long a killed node's session outlives it", "2s")
     .option("--plain", "line by line, as when the output is not a terminal")
+    .addCommand(removeCommand())
     .action(async (options: { ttl: string; plain?: boolean }) => {
       const ttlMs = parseDurationMs(options.ttl);
       if (ttlMs === undefined || ttlMs < 500 || ttlMs > 10_000)
@@ -27,6 +31,26 @@ export function demoCommand(): Command {
       const live = process.stdout.isTTY && process.env["TERM"] !== "dumb" && options.plain !== true;
       process.exitCode = await run(ttlMs, live);
     });
+}
+
+/** `keelson demo remove`: the other demo, the one that the first `keelson up` puts into its fleet. */
+function removeCommand(): Command {
+  const command = new Command("remove").description("take away what keelson up --demo put into a fleet");
+  return withGateway(command).action(async () => {
+    const options = command.opts<DoorOptions>();
+    const door = doorOf(options);
+    const services = (await door.ask("GET", "/v1/services")) as readonly { readonly name: string }[];
+    const removed = await new Demo(
+      door,
+      services.map(({ name }) => name),
+    ).remove();
+    const { repositories, schedules, jobs } = removed;
+    new Printer(options.json === true).show(removed, () =>
+      repositories + schedules + jobs === 0
+        ? "there is no demo in this fleet"
+        : `the demo is gone: ${repositories} repository, ${schedules} schedules, ${jobs} jobs`,
+    );
+  });
 }
 
 /** Returns the exit code. */

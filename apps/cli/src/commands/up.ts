@@ -4,6 +4,7 @@ import { Command } from "commander";
 import pc from "picocolors";
 import type { Decision } from "@keelson/kernel";
 import type { KeelsonError } from "@keelson/runtime";
+import { FirstRun } from "../first-run/first-run.ts";
 import { formatDuration } from "../config/duration.ts";
 import { loadConfig } from "../config/load.ts";
 import { flagsOf, withSettings } from "../config/options.ts";
@@ -28,13 +29,33 @@ export function upCommand(): Command {
       counter: { shards, folder: join(resolve(config.data), "shared", "counter") },
     });
     const debug = command.optsWithGlobals<{ debug?: boolean }>().debug === true;
-    await run(debug, (telling) => new LocalFleet({ config, plugins, sections: own, ...telling }));
+    const make = (telling: Telling): LocalFleet =>
+      new LocalFleet({ config, plugins, sections: own, ...telling });
+    const firstRun = (fleet: LocalFleet): FirstRun =>
+      new FirstRun({
+        wanted: config.demo,
+        isNew: fleet.isNew,
+        isPlain: config.tokens === undefined && config.service.join() === "all",
+        fleet: config.fleet,
+        data: resolve(config.data),
+        services: plugins.map(({ name }) => name),
+        url: fleet.url,
+        token: process.env["KEELSON_TOKEN"],
+        nodes: fleet.addresses,
+        say,
+        problem,
+      });
+    await run(debug, make, firstRun);
   });
 }
 
 type Telling = Pick<ConstructorParameters<typeof LocalFleet>[0], "step" | "decided" | "problem" | "fatal">;
 
-async function run(debug: boolean, make: (telling: Telling) => LocalFleet): Promise<void> {
+async function run(
+  debug: boolean,
+  make: (telling: Telling) => LocalFleet,
+  firstRun: (fleet: LocalFleet) => FirstRun,
+): Promise<void> {
   const startedAt = performance.now();
   const narrators = new Map<string, Narrator>();
   const narratorOf = (node: string): Narrator => {
@@ -56,7 +77,7 @@ async function run(debug: boolean, make: (telling: Telling) => LocalFleet): Prom
     decided: (decision) => {
       if (debug || TOLD.includes(decision.kind)) narratorOf(decision.node).decided(decision);
     },
-    problem: (text) => void process.stderr.write(`keelson: ${text}\n`),
+    problem,
     fatal,
   });
   const stop = stopSignal();
@@ -65,11 +86,20 @@ async function run(debug: boolean, make: (telling: Telling) => LocalFleet): Prom
   await Promise.race([started, died]);
   say(`ready in ${formatDuration(performance.now() - startedAt)}: ${pc.bold(fleet.url)}`);
   say(pc.dim(`  keelson status, keelson top, ${fleet.url}/docs; Ctrl-C stops it`));
+  const shown = firstRun(fleet);
+  const offered = shown.start();
   const signal = await Promise.race([stop, died]);
   say(`${signal}: stopping (again: at once)`);
+  // What it is about to add is added, or the next start would find half of it.
+  await offered;
+  await shown.stop();
   await fleet.stop();
   for (const narrator of narrators.values()) narrator.flush();
   say("stopped: everything is kept for the next start");
+}
+
+function problem(text: string): void {
+  process.stderr.write(`keelson: ${text}\n`);
 }
 
 function say(line: string): void {

@@ -4,8 +4,10 @@ import { settingsOf, variableOf, type ConfiguredCommand } from "./settings.ts";
 
 export function withSettings(command: Command, name: ConfiguredCommand): Command {
   command.option("--config <file>", "a TOML file with any of the settings below");
-  for (const [key, { value, about }] of Object.entries(settingsOf(name)))
+  for (const [key, { value, about, isDeniable }] of Object.entries(settingsOf(name))) {
     command.addOption(new Option(`--${key}${value === "" ? "" : ` ${value}`}`, about));
+    if (isDeniable === true) command.addOption(new Option(`--no-${key}`, `the opposite of --${key}`));
+  }
   return command.addHelpText(
     "after",
     `\nEach setting may also stand in the config file, by its name, or in the environment, as ${variableOf("listen")} does; flags win, then the environment.`,

@@ -7,6 +7,8 @@ export interface Setting {
   readonly value: string;
   readonly about: string;
   readonly schema: z.ZodType;
+  /** `--no-<name>` says no, for a setting that is sometimes on by itself. */
+  readonly isDeniable?: boolean;
 }
 
 /** Text that `problem` finds nothing wrong with. */

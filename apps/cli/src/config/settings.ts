@@ -187,6 +187,13 @@ const UP = {
   shards,
   tokens,
   insecure: GATEWAY.insecure,
+  demo: {
+    value: "",
+    about:
+      "put a demo there: code to search, and jobs; --no-demo: none (by itself in a new folder that serves all)",
+    schema: flag.optional(),
+    isDeniable: true,
+  },
   otlp,
   log,
 } as const satisfies Record<string, Setting>;
