@@ -16,10 +16,14 @@ const stamp = join(modules, ".keelson-lock-hash");
 /** The oldest Node that every dependency supports; the same as `engines` in package.json. */
 const nodeMin = [20, 19];
 
+/** Whose programs serve the console, or test that they do. */
+const WITH_CONSOLE = new Set(["apps/cli", "tsconfig.build.json"]);
+
 /** Brings dependencies and build up to date, or exits with a clear line. `project` is the one to build, with what it needs; left out, all are. */
 export function setup(project = "tsconfig.build.json") {
   install();
   runStep("build", tool("typescript", "bin/tsc"), ["-b", project]);
+  if (WITH_CONSOLE.has(project)) runStep("console", join(root, "apps/console/scripts/build.mjs"), []);
 }
 
 /** Brings dependencies up to date, without building. */

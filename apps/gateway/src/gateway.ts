@@ -12,6 +12,7 @@ import {
   type RouterCounts,
 } from "@keelson/runtime";
 import { Authority } from "./auth/authority.ts";
+import { consoleEndpoints } from "./console/console-endpoints.ts";
 import { GrpcServer } from "./grpc/grpc-server.ts";
 import { BodyBudget } from "./http/body.ts";
 import { Front } from "./http/front.ts";
@@ -82,15 +83,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     staleMs: () => client.copy.staleMs,
   });
   const apis: readonly Api[] = [...plugins, ...(options.apis ?? [])];
-  for (const [path, endpoint] of ownEndpoints({
+  const own = ownEndpoints({
     plugins: apis,
     metrics,
     client,
     health,
     version: VERSION,
     addressOf: (node) => addressOf(client, node),
-  }))
-    front.mount("GET", path, endpoint);
+  });
+  const page = consoleEndpoints({ fleet, version: VERSION, apis, authority });
+  for (const [path, endpoint] of [...own, ...page]) front.mount("GET", path, endpoint);
   for (const plugin of apis)
     for (const [name, route] of Object.entries(plugin.http ?? {})) {
       const endpoint = new PluginEndpoint(plugin, name, route, {
@@ -157,6 +159,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await Promise.all([server.close(cut), grpc?.close(cut)]);
       timer.cancel();
       shedding.stop();
+      authority.live.stop();
       client.stop();
       tokens?.stop();
       await exporter?.close();
