@@ -14,7 +14,8 @@ export type ServerName =
   | "ceph"
   | "strace"
   | "nginx"
-  | "promtool";
+  | "promtool"
+  | "chromium";
 
 interface Source {
   readonly packages: readonly string[];
@@ -39,6 +40,8 @@ const SOURCES: Readonly<Record<ServerName, Source>> = {
   nginx: { packages: ["nginx-light"], programs: ["nginx"] },
   /** Judges alert rules as Prometheus would. */
   promtool: { packages: ["prometheus"], programs: ["promtool"] },
+  /** The browser that looks at the console. Letters need a font. */
+  chromium: { packages: ["chromium", "fonts-dejavu-core"], programs: ["chromium"] },
 };
 
 export const SERVER_NAMES = Object.keys(SOURCES) as readonly ServerName[];
