@@ -17,6 +17,7 @@ export * from "./router/router.ts";
 export * from "./client/connected-client.ts";
 export * from "./client/fleet-client.ts";
 export * from "./router/router-error.ts";
+export type { ManyRequest } from "./router/many.ts";
 export * from "./router/scatter.ts";
 export * from "./plugin/index.ts";
 export * from "./service/kernel-behaviour.ts";

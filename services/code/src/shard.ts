@@ -29,6 +29,8 @@ export interface PrintAnswer {
 const printBytesMax = 12 << 20;
 /** Symbols of one file; generated ones have more than anybody looks at. */
 const symbolsMax = 20_000;
+/** Of the time that the caller waits; the rest is for the way back. */
+const timeShare = 0.9;
 
 export class RepositoryShard implements Shard {
   readonly #held: HeldRepository;
@@ -77,7 +79,7 @@ export class RepositoryShard implements Shard {
       const answer = await searchShard(
         current.index,
         repository,
-        search,
+        withinTime(search, request.timeoutMs),
         this.#ports.matcher,
         abortSignal(request.signal),
       );
@@ -129,4 +131,10 @@ export class RepositoryShard implements Shard {
     const { id, name, url, rank } = this.#held.repository;
     return { id, name, url, rank, heads, indexedAt };
   }
+}
+
+/** A search that was tried again has less time than it began with; what it finds in that is better than nothing. */
+function withinTime(search: SearchRequest, timeoutMs: number): SearchRequest {
+  const timeCapMs = Math.max(1, Math.min(search.options.timeCapMs, Math.floor(timeoutMs * timeShare)));
+  return { ...search, options: { ...search.options, timeCapMs } };
 }

@@ -7,6 +7,21 @@ export interface Transport {
   call(address: string, request: NodeRequest, options: TransportOptions): Promise<NodeReply>;
   /** Asks for many answers. Resolves once the node has taken the request or refused it; the same rejections as `call`. */
   stream?(address: string, request: NodeRequest, options: StreamTransportOptions): Promise<NodeStream>;
+  /**
+   * The same read of many shards in one exchange. Each is admitted, carried out and answered as if it had been asked for alone, in the order in which they are
+   * done. Reading may throw TransportError: then what has not been answered will not be.
+   */
+  many?(address: string, request: NodeManyRequest, options: StreamTransportOptions): AsyncIterable<ManyReply>;
+}
+
+export interface NodeManyRequest extends Omit<NodeRequest, "shard" | "replica"> {
+  readonly replicas: readonly { readonly shard: string; readonly replica: number }[];
+}
+
+/** `at` says which of the replicas it is about. */
+export interface ManyReply {
+  readonly at: number;
+  readonly reply: NodeReply;
 }
 
 /** How a node took a request for a stream. `items` are there only when the reply is `ok`; reading them may throw TransportError or the shard's failure. */

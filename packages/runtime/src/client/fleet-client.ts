@@ -20,7 +20,14 @@ import { Hedge } from "../router/hedge.ts";
 import type { RouterOptions } from "../router/options.ts";
 import { RouterError } from "../router/router-error.ts";
 import { Router, type RouterAnswer, type RouterRequest } from "../router/router.ts";
-import { scatter, type Gathered, type Part, type ScatterOptions } from "../router/scatter.ts";
+import { many, type ManyRequest } from "../router/many.ts";
+import {
+  scatter,
+  type Gathered,
+  type MissingPart,
+  type Part,
+  type ScatterOptions,
+} from "../router/scatter.ts";
 import { ShardDirectories } from "./shard-directories.ts";
 
 export interface FleetClientOptions {
@@ -49,6 +56,7 @@ export class FleetClient implements FleetAccess {
   readonly hedge: Hedge;
   readonly #directories = new ShardDirectories();
   readonly #onKey: FleetClientOptions["onKey"];
+  readonly #transport: Transport;
 
   constructor(options: FleetClientOptions) {
     const { clock, random, transport, store, copy } = options;
@@ -57,6 +65,7 @@ export class FleetClient implements FleetAccess {
     this.mirror =
       copy ?? fleetMirror(options.fleet, { store: store!, clock, random }, allTerms(options.terms));
     this.#onKey = options.onKey;
+    this.#transport = transport;
     this.router = new Router({
       table: this.table,
       transport,
@@ -89,6 +98,10 @@ export class FleetClient implements FleetAccess {
     options: ScatterOptions,
   ): Promise<Gathered<T>> {
     return scatter(this.router, requests, merge, options);
+  }
+
+  many(request: ManyRequest): AsyncIterable<Part | MissingPart> {
+    return many({ router: this.router, transport: this.#transport }, request);
   }
 
   async *stream(request: StreamRequest): AsyncIterable<unknown> {

@@ -1,6 +1,6 @@
 /** Everything that a node answers on its port: requests, streams, its copy of the store, its metrics, and what its services add. */
 import type { AbortSignalLike, Clock, NodeReply, NodeRequest } from "@keelson/kernel";
-import { serveNode, serveNodeStreams, type WireServer } from "@keelson/wire";
+import { serveNode, serveNodeMany, serveNodeStreams, type WireServer } from "@keelson/wire";
 import { DECISIONS_METHOD, REPORT_METHOD, type NodeReporter } from "../admin/node-report.ts";
 import { serveCopy } from "../copy/serve-copy.ts";
 import type { NodeServices } from "../plugin/node-services.ts";
@@ -23,7 +23,9 @@ export function serveFleetNode(server: WireServer, node: KeelsonNode, ports: Fle
   const { clock, services, tracer, reporter } = ports;
   const handle = (request: NodeRequest, signal: AbortSignalLike): Promise<NodeReply> =>
     (reporter ?? node).handle(request, signal);
-  serveNode(server, tracer ? traced(handle, tracer, node) : handle);
+  const answered = tracer ? traced(handle, tracer, node) : handle;
+  serveNode(server, answered);
+  serveNodeMany(server, answered);
   serveNodeStreams(server, (request, signal) => node.stream(request, signal));
   serveCopy(server, node.mirror, clock);
   server.method(METRICS_METHOD, async () => (await services?.registry.metrics()) ?? "");

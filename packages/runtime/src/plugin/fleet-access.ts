@@ -1,7 +1,8 @@
 /** How code outside a shard asks shards: from a gateway's route, a gRPC method, or a node's service. Found from memory; never asks the store. */
 import type { ServiceParameters } from "@keelson/kernel";
 import type { RouterAnswer, RouterRequest } from "../router/router.ts";
-import type { Gathered, Part, ScatterOptions } from "../router/scatter.ts";
+import type { ManyRequest } from "../router/many.ts";
+import type { Gathered, MissingPart, Part, ScatterOptions } from "../router/scatter.ts";
 
 export interface FleetAccess {
   /** One shard. Rejects with RouterError. */
@@ -12,6 +13,8 @@ export interface FleetAccess {
     merge: (parts: readonly Part[]) => T,
     options: ScatterOptions,
   ): Promise<Gathered<T>>;
+  /** The same read of many shards, in one exchange with each node that holds some of them; answers as they come. */
+  many(request: ManyRequest): AsyncIterable<Part | MissingPart>;
   /** Items that a shard's `stream` gives, until it ends. Throws RouterError; a shard that moves ends it with `MOVED`: ask again. */
   stream(request: StreamRequest): AsyncIterable<unknown>;
   /** Which shards a service has, as its view says. */

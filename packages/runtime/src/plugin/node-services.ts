@@ -145,6 +145,7 @@ class LateAccess implements FleetAccess {
   call: FleetAccess["call"] = (request) => this.#bound.call(request);
   scatter: FleetAccess["scatter"] = (requests, merge, options) =>
     this.#bound.scatter(requests, merge, options);
+  many: FleetAccess["many"] = (request) => this.#bound.many(request);
   stream: FleetAccess["stream"] = (request) => this.#bound.stream(request);
   shards: FleetAccess["shards"] = (service) => this.#bound.shards(service);
 }

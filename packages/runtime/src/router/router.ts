@@ -62,7 +62,7 @@ export interface RouterStream extends RouterAnswer {
 }
 
 /** Sends one try. */
-type Send = (address: string, message: NodeRequest) => Promise<NodeReply>;
+export type Send = (address: string, message: NodeRequest) => Promise<NodeReply>;
 
 /** Where a try goes: a route of the table, or a hint. */
 type Target = Pick<Route, "node" | "address" | "replica" | "session">;
@@ -106,6 +106,11 @@ export class Router {
   /** Rejects with RouterError, and with whatever the transport throws that is no TransportError: that is a bug. */
   call(request: RouterRequest): Promise<RouterAnswer> {
     return this.#bring(request, request.mode === "read" || request.idempotent === true, this.#send);
+  }
+
+  /** A read whose tries are sent by somebody else: together with others', for instance. */
+  callThrough(request: RouterRequest, send: Send): Promise<RouterAnswer> {
+    return this.#bring(request, true, send);
   }
 
   /** Opens a stream. Opening it is tried again like a read; once it is open, its end is the caller's affair. */

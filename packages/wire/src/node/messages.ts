@@ -1,4 +1,4 @@
-import type { Epoch, Hint, NodeReply, NodeRequest } from "@keelson/kernel";
+import type { Epoch, Hint, ManyReply, NodeManyRequest, NodeReply, NodeRequest } from "@keelson/kernel";
 import { WireFailure } from "../errors.ts";
 
 /**
@@ -8,10 +8,16 @@ import { WireFailure } from "../errors.ts";
  * request: [service, shard, replica, method, mode ("read" or "write"), body, timeoutMs, trace?]
  * reply: ["ok", [era, revision], body] · ["not-owner", node?, address?] · ["warming", progress] · ["overloaded", reason]
  *        · ["quarantined", reason] · ["error", code, message]
+ * request of many: [service, [shard, replica, shard, replica …], method, mode, body, timeoutMs, trace?]; each item of its stream: [at, reply]
  */
 export const REQUEST_METHOD = "request";
 /** The same request, answered by a stream: a reply first, then the shard's items. */
 export const STREAM_METHOD = "request-stream";
+
+/** One request for many shards, answered by a stream of replies. */
+export const MANY_METHOD = "request-many";
+/** Shards that one request may name. */
+export const MANY_REPLICAS_MAX = 4_096;
 
 const NAME_CHARS_MAX = 256;
 const TEXT_CHARS_MAX = 4_096;
@@ -84,6 +90,40 @@ export function decodeReply(value: unknown): NodeReply {
     default:
       return unreadable(`its kind is ${JSON.stringify(kind)?.slice(0, 100)}`);
   }
+}
+
+export function encodeMany(request: NodeManyRequest): unknown[] {
+  const { service, replicas, method, mode, body, timeoutMs, trace } = request;
+  const fields = [
+    service,
+    replicas.flatMap(({ shard, replica }) => [shard, replica]),
+    method,
+    mode,
+    body,
+    timeoutMs,
+  ];
+  if (trace !== undefined) fields.push(trace);
+  return fields;
+}
+
+/** Throws WireFailure BAD_REQUEST. */
+export function decodeMany(value: unknown): NodeRequest[] {
+  if (!Array.isArray(value)) throw bad("a request must be a list");
+  const [service, replicas, ...rest] = value as readonly unknown[];
+  if (!Array.isArray(replicas) || replicas.length % 2 !== 0)
+    throw bad("replicas must be a list of shards and numbers in turn");
+  if (replicas.length > 2 * MANY_REPLICAS_MAX)
+    throw bad(`${replicas.length / 2} shards were asked for at once, and ${MANY_REPLICAS_MAX} are possible`);
+  const requests: NodeRequest[] = [];
+  for (let at = 0; at < replicas.length; at += 2)
+    requests.push(decodeRequest([service, replicas[at], replicas[at + 1], ...rest]));
+  return requests;
+}
+
+/** Undefined when it cannot be read: then it says nothing of any shard. */
+export function decodeManyReply(value: unknown): ManyReply | undefined {
+  const [at, reply] = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  return isCount(at) ? { at, reply: decodeReply(reply) } : undefined;
 }
 
 function epochOf(value: unknown): Epoch | undefined {

@@ -1,9 +1,9 @@
-import { expect, test } from "vitest";
-import type { NodeReply, NodeRequest } from "@keelson/kernel";
+import { describe, expect, test } from "vitest";
+import type { ManyReply, NodeManyRequest, NodeReply, NodeRequest } from "@keelson/kernel";
 import { WirePool } from "../client/pool.ts";
 import { realClock, seededRandom } from "../fixtures/clock.ts";
 import { LOOPBACK, rejection, Rig, sleep, until } from "../fixtures/rig.ts";
-import { serveNode } from "./serve-node.ts";
+import { serveNode, serveNodeMany } from "./serve-node.ts";
 import { WireTransport } from "./transport.ts";
 
 const rig = new Rig();
@@ -96,4 +96,69 @@ test("the node hears when the caller no longer waits", async () => {
   const { transport } = newTransport();
   expect((await rejection(transport.call(server.address, request, { timeoutMs: 30 }))).code).toBe("TIMEOUT");
   await until("the node hears", () => heard === 1);
+});
+
+describe("one request of many shards", () => {
+  const { shard: _, replica: __, ...common } = request;
+  const manyOf = (count: number): NodeManyRequest => ({
+    ...common,
+    replicas: Array.from({ length: count }, (_, i) => ({ shard: `s${i}`, replica: i % 2 })),
+  });
+  const read = async (replies: AsyncIterable<ManyReply>): Promise<ManyReply[]> => {
+    const found: ManyReply[] = [];
+    for await (const each of replies) found.push(each);
+    return found.sort((a, b) => a.at - b.at);
+  };
+
+  test("reaches the node as one request each, and each is answered, one that fails too", async () => {
+    const server = rig.server();
+    const seen: NodeRequest[] = [];
+    serveNodeMany(server, async (arrived) => {
+      seen.push(arrived);
+      if (arrived.shard === "s7") throw new Error("bug");
+      // What comes first need not be done first.
+      if (arrived.shard === "s0") await sleep(20);
+      return { kind: "ok", epoch: { era: 1, revision: 3 }, body: arrived.shard };
+    });
+    await server.listen(LOOPBACK);
+    const { transport } = newTransport();
+    const replies = await read(transport.many(server.address, manyOf(300), options));
+    expect(replies.map(({ at }) => at)).toEqual(Array.from({ length: 300 }, (_, i) => i));
+    expect(replies[7]?.reply).toEqual({ kind: "error", code: "INTERNAL", message: "Error: bug" });
+    expect(replies[9]?.reply).toEqual({ kind: "ok", epoch: { era: 1, revision: 3 }, body: "s9" });
+    expect(seen.find(({ shard }) => shard === "s9")).toEqual({ ...request, shard: "s9", replica: 1 });
+  });
+
+  test("waits for a slow reader instead of filling memory", async () => {
+    const server = rig.server();
+    let answered = 0;
+    serveNodeMany(server, async () => {
+      answered++;
+      return { kind: "ok", epoch: { era: 1, revision: 3 }, body: Buffer.alloc(1 << 20) };
+    });
+    await server.listen(LOOPBACK);
+    const { transport } = newTransport();
+    const replies = transport.many(server.address, manyOf(400), options)[Symbol.asyncIterator]();
+    expect((await replies.next()).value).toMatchObject({ reply: { kind: "ok" } });
+    await sleep(300);
+    const ahead = answered;
+    expect(ahead).toBeLessThan(400);
+    for (let left = 399; left > 0; left--) expect((await replies.next()).done).toBe(false);
+    expect((await replies.next()).done).toBe(true);
+  }, 30_000);
+
+  test("is refused whole when it cannot be read, and cut when the node is gone", async () => {
+    const server = rig.server();
+    serveNodeMany(server, async () => ({ kind: "not-owner" }));
+    await server.listen(LOOPBACK);
+    const { transport } = newTransport();
+    const replies = await read(transport.many(server.address, { ...manyOf(2), method: "" }, options));
+    expect(replies.map(({ reply }) => reply)).toMatchObject([
+      { code: "BAD_REQUEST" },
+      { code: "BAD_REQUEST" },
+    ]);
+    expect(await rejection(read(transport.many("127.0.0.1:1", manyOf(2), options)))).toMatchObject({
+      name: "TransportError",
+    });
+  });
 });

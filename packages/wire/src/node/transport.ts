@@ -1,5 +1,7 @@
 import type {
   Clock,
+  ManyReply,
+  NodeManyRequest,
   NodeReply,
   NodeRequest,
   NodeStream,
@@ -9,7 +11,15 @@ import type {
 } from "@keelson/kernel";
 import type { WirePool } from "../client/pool.ts";
 import { WireFailure } from "../errors.ts";
-import { decodeReply, encodeRequest, REQUEST_METHOD, STREAM_METHOD } from "./messages.ts";
+import {
+  decodeManyReply,
+  decodeReply,
+  encodeMany,
+  encodeRequest,
+  MANY_METHOD,
+  REQUEST_METHOD,
+  STREAM_METHOD,
+} from "./messages.ts";
 import { StreamReader } from "./stream-reader.ts";
 
 /**
@@ -45,6 +55,29 @@ export class WireTransport implements Transport {
     } catch (error) {
       return { reply: replyOf(error), items: reader };
     }
+  }
+
+  async *many(
+    address: string,
+    request: NodeManyRequest,
+    { signal }: StreamTransportOptions,
+  ): AsyncGenerator<ManyReply> {
+    const reader = new StreamReader(this.#clock, signal);
+    reader.attach(this.#pool.stream(address, MANY_METHOD, encodeMany(request), reader));
+    const waiting = new Set(request.replicas.keys());
+    const reply = (rest: NodeReply): ManyReply[] => [...waiting].map((at) => ({ at, reply: rest }));
+    try {
+      for await (const item of reader) {
+        const answered = decodeManyReply(item);
+        if (!answered || !waiting.delete(answered.at)) continue;
+        yield answered;
+      }
+    } catch (error) {
+      // What ended the whole exchange is the answer to each that was left.
+      yield* reply(replyOf(error));
+      return;
+    }
+    yield* reply({ kind: "error", code: "BAD_REPLY", message: "the node did not answer for this shard" });
   }
 }
 

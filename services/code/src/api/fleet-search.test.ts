@@ -1,4 +1,11 @@
-import { RouterError, type FleetAccess, type RouterRequest } from "@keelson/runtime";
+import {
+  RouterError,
+  type FleetAccess,
+  type ManyRequest,
+  type MissingPart,
+  type Part,
+  type RouterRequest,
+} from "@keelson/runtime";
 import { describe, expect, test } from "vitest";
 import type { Repository } from "../repository.ts";
 import type { ShardAnswer } from "../search/search-request.ts";
@@ -55,7 +62,7 @@ function answer(id: number, score = 1, rank = 0): ShardAnswer {
 }
 
 /** A fleet whose shards answer as told; a string is the code of a failure. */
-class Fleet implements Pick<FleetAccess, "call" | "shards"> {
+class Fleet implements Pick<FleetAccess, "call" | "many" | "shards"> {
   readonly asked: { shard: string; method: string; body: unknown }[] = [];
   readonly #rows: readonly Repository[] | string;
   readonly #answers: Readonly<Record<string, ShardAnswer | string>>;
@@ -78,6 +85,17 @@ class Fleet implements Pick<FleetAccess, "call" | "shards"> {
       throw new RouterError(request, { code: found, text: "because", unknown: false }, 1);
     const given = shard === "catalogue" ? { revision: this.revision, repositories: found } : found;
     return { body: given, node: "a", replica: 0, tries: 1, epoch: { era: 1, revision: 1 } } as never;
+  }
+
+  async *many({ shards, service, method, body, timeoutMs }: ManyRequest): AsyncGenerator<Part | MissingPart> {
+    for (const shard of shards)
+      try {
+        const answered: Part = await this.call({ service, shard, method, mode: "read", body, timeoutMs });
+        yield { shard, epoch: answered.epoch, body: answered.body };
+      } catch (error) {
+        const { code, message } = error as RouterError;
+        yield { shard, code, why: message };
+      }
   }
 
   shards(): ReturnType<FleetAccess["shards"]> {

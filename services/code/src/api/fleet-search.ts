@@ -2,7 +2,7 @@
  * A search of the whole fleet: chooses the repositories that it concerns, asks their holders, and gives the answers as they come. What does not answer is told
  * with its reason, never left out in silence. A repository that rests is woken when somebody names it.
  */
-import { RouterError, type FleetAccess } from "@keelson/runtime";
+import type { FleetAccess } from "@keelson/runtime";
 import { specialiser, matchText, type Query } from "../query/index.ts";
 import { CATALOGUE_SHARD, shardOf, type Repository } from "../repository.ts";
 import type { SearchRequest, ShardAnswer, ShardSearchOptions } from "../search/search-request.ts";
@@ -16,6 +16,8 @@ export interface FleetSearch {
   /** How long a repository that nobody holds is waited for. */
   readonly patienceMs: number;
   readonly trace?: string | undefined;
+  /** Whoever asked has left. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A repository that did not answer. */
@@ -36,7 +38,6 @@ export type SearchEvent =
       readonly problem: string | undefined;
     };
 
-const concurrencyMax = 128;
 /** So many that rest are woken by one search: one that names many is no wish for each of them. */
 const wokenMax = 8;
 /** What is left of the time for the way there and back. */
@@ -120,76 +121,31 @@ function namesRepositories(query: Query): boolean {
   }
 }
 
-/** Yields in the order in which they answer. */
+/** Each node is asked once for all that it holds. Yields in the order in which they answer. */
 async function* askAll(
   access: FleetAccess,
   search: FleetSearch,
   shards: Chosen["shards"],
 ): AsyncGenerator<SearchEvent> {
-  const deadline = performance.now() + search.timeoutMs;
-  const waiting = [...shards].reverse();
-  const ready: SearchEvent[] = [];
-  let running = 0;
-  let failure: { readonly error: unknown } | undefined;
-  let wake: () => void = () => undefined;
-  const begin = (): void => {
-    while (running < concurrencyMax && waiting.length > 0) {
-      running++;
-      ask(access, search, waiting.pop()!, deadline - performance.now())
-        .then(
-          (event) => ready.push(event),
-          (error: unknown) => {
-            failure = { error };
-          },
-        )
-        .finally(() => {
-          running--;
-          wake();
-        });
-    }
-  };
-  begin();
-  while (running > 0 || ready.length > 0) {
-    if (ready.length === 0)
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    // Several may have answered at once.
-    yield* ready.splice(0);
-    if (failure) throw failure.error;
-    begin();
-  }
-}
-
-async function ask(
-  access: FleetAccess,
-  search: FleetSearch,
-  { shard, name }: Chosen["shards"][number],
-  leftMs: number,
-): Promise<SearchEvent> {
-  const missing = (code: string, why: string): SearchEvent => ({
-    kind: "missing",
-    missing: { repository: name, code, why },
-  });
-  if (leftMs <= 0) return missing("TIMEOUT", "time ran out before it was asked: allow more time");
+  const names = new Map(shards.map(({ shard, name }) => [shard, name]));
   const body: SearchRequest = {
     query: search.query,
-    options: { ...search.options, timeCapMs: Math.max(1, Math.floor(leftMs * capShare)) },
+    options: { ...search.options, timeCapMs: Math.max(1, Math.floor(search.timeoutMs * capShare)) },
   };
-  try {
-    const answer = await access.call({
-      service: "code",
-      shard,
-      method: "search",
-      mode: "read",
-      body,
-      timeoutMs: leftMs,
-      patienceMs: search.patienceMs,
-      ...(search.trace === undefined ? {} : { trace: search.trace }),
-    });
-    return { kind: "answer", answer: answer.body as ShardAnswer };
-  } catch (error) {
-    if (error instanceof RouterError) return missing(error.code, error.message);
-    throw error;
-  }
+  const parts = access.many({
+    service: "code",
+    shards: [...names.keys()],
+    method: "search",
+    body,
+    timeoutMs: search.timeoutMs,
+    patienceMs: search.patienceMs,
+    signal: search.signal,
+    ...(search.trace === undefined ? {} : { trace: search.trace }),
+  });
+  for await (const part of parts)
+    if ("body" in part) yield { kind: "answer", answer: part.body as ShardAnswer };
+    else {
+      const { shard, code, why } = part;
+      yield { kind: "missing", missing: { repository: names.get(shard) ?? `#${shard}`, code, why } };
+    }
 }

@@ -54,6 +54,7 @@ async function matching(
     options: { filesShownMax: 1, matchesMax: 1 },
     timeoutMs: call.timeoutMs - 200,
     patienceMs: 500,
+    signal: call.signal,
   });
   for await (const event of events) {
     if (event.kind === "missing") missing++;

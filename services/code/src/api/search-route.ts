@@ -39,6 +39,7 @@ function wanted(body: unknown, call: RouteCall): Wanted {
       timeoutMs: Math.max(1, Math.min(asked, call.timeoutMs - marginMs)),
       patienceMs,
       trace: call.trace,
+      signal: call.signal,
       options: {
         matchesMax: shardMatches(options),
         filesShownMax: Math.min(options.MaxDocDisplayCount || filesShownMax, filesShownMax),
