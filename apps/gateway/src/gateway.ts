@@ -57,6 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       nodes: options.nodes,
       store: options.store,
       wireToken: options.wireToken,
+      connect: options.nodeConnect,
       router: options.router,
       onKey,
     });

@@ -3,6 +3,7 @@ import type {
   AnyPlugin,
   Api,
   Clock,
+  ConnectedClientOptions,
   FleetLink,
   HostPort,
   Logger,
@@ -29,6 +30,8 @@ export interface GatewayOptions {
   readonly link?: ((onKey: (key: ParsedKey, value: string | undefined) => void) => FleetLink) | undefined;
   /** What nodes want to hear before they talk, if they do. */
   readonly wireToken?: string | undefined;
+  /** How nodes are connected to, when not in plain TCP: where TLS between gateways and nodes goes. */
+  readonly nodeConnect?: ConnectedClientOptions["connect"];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -3,7 +3,7 @@
  * process serves, `etcd://`, `redis://` and `postgres://` for servers. Parsing is apart from opening, so that a command can check what it was given before it starts anything.
  */
 import { nearest, type Clock, type Random, type Store } from "@keelson/kernel";
-import { parseAddress } from "@keelson/wire";
+import { parseAddress, type WireClientOptions } from "@keelson/wire";
 import { EmbeddedStore } from "./embedded/embedded-store.ts";
 import { StoreUrlError } from "./errors.ts";
 import { ETCD_FORM, openEtcd, parseEtcdUrl, type EtcdUrl } from "./etcd/url.ts";
@@ -22,7 +22,8 @@ export type StoreUrl =
   | RedisUrl
   | PostgresUrl;
 
-export interface OpenStoreOptions {
+/** `connect` is how a store of the fleet's own is reached: where TLS goes. */
+export interface OpenStoreOptions extends Pick<WireClientOptions, "connect"> {
   readonly clock: Clock;
   readonly random: Random;
   /** Told to a remote store, for its logs. */

@@ -33,7 +33,7 @@ export const GOAWAY_CODES = [
   "GOING_AWAY",
   /** No protocol version that both know. */
   "VERSION",
-  /** The hello's token is not the server's. */
+  /** The hello's token is not the server's, or the client's certificate is not taken. */
   "UNAUTHORISED",
   /** The server has all the connections it takes. */
   "OVERLOADED",

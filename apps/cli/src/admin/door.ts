@@ -2,6 +2,7 @@
 import { hostname, userInfo } from "node:os";
 import { Option, type Command } from "commander";
 import type { FleetAdmin, Wisher } from "@keelson/runtime";
+import type { TlsSettings } from "../config/tls.ts";
 import { UsageError } from "../failure.ts";
 import { Printer } from "../report/printer.ts";
 import { gatewayDoor, type GatewayDoor } from "./gateway-door.ts";
@@ -16,6 +17,10 @@ export interface DoorOptions {
   readonly store?: string;
   readonly fleet?: string;
   readonly json?: boolean;
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsName?: string;
 }
 
 /** Adds the flags that say which fleet, and how to print. */
@@ -24,7 +29,15 @@ export function withDoor(command: Command): Command {
     .addOption(
       new Option("--store <url>", "ask the store itself, when there is no gateway").env("KEELSON_STORE"),
     )
-    .addOption(new Option("--fleet <name>", "which fleet of the store").env("KEELSON_FLEET").default("main"));
+    .addOption(new Option("--fleet <name>", "which fleet of the store").env("KEELSON_FLEET").default("main"))
+    .addOption(
+      new Option("--tls-ca <file>", "with --store: the fleet's authority, when nodes have TLS").env(
+        "KEELSON_TLS_CA",
+      ),
+    )
+    .addOption(new Option("--tls-cert <file>", "a certificate of that authority").env("KEELSON_TLS_CERT"))
+    .addOption(new Option("--tls-key <file>", "its private key").env("KEELSON_TLS_KEY"))
+    .addOption(new Option("--tls-name <name>", "the name that certificates bear").env("KEELSON_TLS_NAME"));
 }
 
 /** The same for verbs that only a gateway can answer. */
@@ -57,7 +70,7 @@ export async function throughDoor(command: Command, work: (door: Door) => Promis
     return;
   }
   const { openStoreAdmin } = await import("./store-admin.ts");
-  const opened = await openStoreAdmin(store, options.fleet ?? "main");
+  const opened = await openStoreAdmin(store, options.fleet ?? "main", tlsOf(options));
   try {
     await work({ admin: opened.admin, print, wisher });
   } finally {
@@ -71,6 +84,10 @@ export function storeNamed(command: Command, { store }: DoorOptions): string | u
   if (store === undefined || (byEnvironment && command.getOptionValueSource("url") === "cli"))
     return undefined;
   return storeOf(store);
+}
+
+export function tlsOf({ tlsCa, tlsCert, tlsKey, tlsName }: DoorOptions): TlsSettings {
+  return { ca: tlsCa, cert: tlsCert, key: tlsKey, name: tlsName, prefix: "tls" };
 }
 
 export function doorOf({ url = `http://${GATEWAY_LISTEN}`, token }: DoorOptions): GatewayDoor {

@@ -10,17 +10,24 @@ import {
 } from "@keelson/runtime";
 import { openStore } from "@keelson/stores/url";
 import { WirePool } from "@keelson/wire";
+import { openTls, type TlsSettings } from "../config/tls.ts";
 
 export interface OpenedAdmin {
   readonly admin: FleetAdmin;
   close(): Promise<void>;
 }
 
-export async function openStoreAdmin(url: string, fleet: string): Promise<OpenedAdmin> {
+export async function openStoreAdmin(
+  url: string,
+  fleet: string,
+  settings: TlsSettings,
+): Promise<OpenedAdmin> {
   const clock = new SystemClock();
   const random = systemRandom;
-  const store = await openStore(url, { clock, random, name: "keelson command" });
-  const pool = new WirePool({ clock, random, name: "keelson command" });
+  const tls = openTls(settings, { clock, say: () => undefined, problem: () => undefined });
+  const ports = { clock, random, name: "keelson command", ...tls?.client };
+  const store = await openStore(url, ports);
+  const pool = new WirePool(ports);
   const mirror = fleetMirror(fleet, { store, clock, random }, terms());
   const admin = new LocalAdmin({ fleet, mirror, store, clock, random, ask: askOver(pool) });
   mirror.start();
@@ -30,6 +37,7 @@ export async function openStoreAdmin(url: string, fleet: string): Promise<Opened
       admin.close();
       mirror.stop();
       pool.close();
+      tls?.stop();
       await store.close();
     },
   };

@@ -9,6 +9,7 @@ import { parseListen } from "../config/listen.ts";
 import { loadConfig } from "../config/load.ts";
 import { flagsOf, withSettings } from "../config/options.ts";
 import type { ConfigOf } from "../config/settings.ts";
+import { openTls } from "../config/tls.ts";
 import { listenFailure, UsageError } from "../failure.ts";
 import { openTokens } from "../gateway/tokens.ts";
 import { openLog } from "../node/log.ts";
@@ -37,8 +38,10 @@ async function run(config: GatewayConfig): Promise<void> {
   const clock = new SystemClock();
   const random = systemRandom;
   const problem = (text: string): void => void process.stderr.write(`keelson: ${text}\n`);
-  const store = await openStore(config.store, { clock, random, name: "gateway" });
-  const pool = new WirePool({ clock, random, name: "gateway admin" });
+  const { "node-tls-ca": ca, "node-tls-cert": cert, "node-tls-key": key, "node-tls-name": name } = config;
+  const nodeTls = openTls({ ca, cert, key, name, prefix: "node-tls" }, { clock, say, problem });
+  const store = await openStore(config.store, { clock, random, name: "gateway", ...nodeTls?.client });
+  const pool = new WirePool({ clock, random, name: "gateway admin", ...nodeTls?.client });
   const mirror = fleetMirror(fleet, { store, clock, random }, terms());
   const admin = new LocalAdmin({ fleet, mirror, store, clock, random, ask: askOver(pool) });
   mirror.start();
@@ -52,6 +55,7 @@ async function run(config: GatewayConfig): Promise<void> {
       listen: parseListen(config.listen),
       ...(config.node === undefined ? {} : { nodes: config.node }),
       store,
+      nodeConnect: nodeTls?.client.connect,
       clock,
       random,
       log: openLog(config.log, { fleet, gateway: config.listen }),
@@ -78,6 +82,7 @@ async function run(config: GatewayConfig): Promise<void> {
     admin.close();
     mirror.stop();
     pool.close();
+    nodeTls?.stop();
     await store.close();
   }
 }

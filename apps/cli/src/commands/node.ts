@@ -4,16 +4,19 @@ import { Command } from "commander";
 import type { Store } from "@keelson/kernel";
 import { ServerTimeEras, SystemClock, systemRandom, type KeelsonError } from "@keelson/runtime";
 import { openStore } from "@keelson/stores/url";
+import { WirePool } from "@keelson/wire";
 import { formatDuration } from "../config/duration.ts";
 import { isWildcard, parseListen } from "../config/listen.ts";
 import { loadConfig } from "../config/load.ts";
 import { flagsOf, withSettings } from "../config/options.ts";
 import { pluginConfig } from "../config/sections.ts";
 import type { ConfigOf } from "../config/settings.ts";
+import { openTls } from "../config/tls.ts";
 import { listenFailure, UsageError } from "../failure.ts";
 import { openFleetObjects, type FleetObjects } from "../node/fleet-objects.ts";
 import { FolderMemory } from "../node/folder-memory.ts";
 import { openLog } from "../node/log.ts";
+import { requireTrust } from "../node/peer-check.ts";
 import { loadPlugins } from "../node/plugins.ts";
 import { serviceFolder } from "../node/service-folder.ts";
 import { ServedNode, type ServedNodeOptions } from "../node/served-node.ts";
@@ -64,14 +67,18 @@ async function run(
   const random = systemRandom;
   const narrator = new Narrator({ write: writeLine, everything: debug });
   const memory = data === undefined ? undefined : openMemory(config, data, clock);
+  const problem = (text: string): void => void process.stderr.write(`keelson: ${text}\n`);
+  const { "tls-ca": ca, "tls-cert": cert, "tls-key": key, "tls-name": name } = config;
+  const say = (line: string): void => narrator.say(line);
+  const tls = openTls({ ca, cert, key, name, prefix: "tls" }, { clock, say, problem });
   const traces = openTraces(config.otlp, { node: id, clock, random });
   let store: Store | undefined;
   let objects: FleetObjects | undefined;
   try {
-    const progress = (line: string): void => narrator.say(line);
     if (config.objects !== undefined)
-      objects = await openFleetObjects({ url: config.objects, fleet, by: id, clock, random, progress });
-    store = await openStore(config.store, { clock, random, name: `node ${id}` });
+      objects = await openFleetObjects({ url: config.objects, fleet, by: id, clock, random, progress: say });
+    store = await openStore(config.store, { clock, random, name: `node ${id}`, ...tls?.client });
+    if (tls) await trusted({ fleet, id, store }, { clock, random, name: id, ...tls.client });
     let onFatal: (error: KeelsonError) => void = () => undefined;
     const fatal = new Promise<never>((_, reject) => {
       onFatal = reject;
@@ -89,6 +96,8 @@ async function run(
       objects: objects && ((name) => objects!.service(name)),
       dataFolder: data === undefined ? undefined : (name) => serviceFolder(data, name),
       log: openLog(config.log, { fleet, node: id }),
+      tls,
+      onRefused: problem,
       store,
       clock,
       random,
@@ -107,6 +116,20 @@ async function run(
     await objects?.close();
     await traces?.close();
     memory?.close();
+    tls?.stop();
+  }
+}
+
+/** Asks over connections of their own, before the node listens. */
+async function trusted(
+  who: Parameters<typeof requireTrust>[0],
+  options: ConstructorParameters<typeof WirePool>[0],
+): Promise<void> {
+  const pool = new WirePool(options);
+  try {
+    await requireTrust(who, pool);
+  } finally {
+    pool.close();
   }
 }
 

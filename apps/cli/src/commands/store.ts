@@ -5,9 +5,11 @@ import { EmbeddedStore, StoreServer, type EmbeddedOrigin } from "@keelson/stores
 import { formatListen, parseListen } from "../config/listen.ts";
 import { loadConfig } from "../config/load.ts";
 import { flagsOf, withSettings } from "../config/options.ts";
+import type { ConfigOf } from "../config/settings.ts";
+import { openTls } from "../config/tls.ts";
 import { listenFailure } from "../failure.ts";
+import { tellRefusals } from "../node/refusals.ts";
 import { stopSignal } from "../stop-signal.ts";
-import type { HostPort } from "@keelson/wire";
 
 /** How long calls that are being answered may take once it was told to stop. */
 const CLOSE_GRACE_MS = 1_000;
@@ -29,15 +31,21 @@ export function storeCommand(): Command {
         environment: process.env,
         flags: { ...flags, ...(folder === undefined ? {} : { data: folder }) },
       });
-      await serve(config.data, parseListen(config.listen));
+      await serve(config);
     },
   );
 }
 
-async function serve(folder: string, listen: HostPort): Promise<void> {
+async function serve(config: ConfigOf<"store">): Promise<void> {
+  const { data: folder, "tls-ca": ca, "tls-cert": cert, "tls-key": key, "tls-name": name } = config;
+  const listen = parseListen(config.listen);
   const clock = new SystemClock();
+  const problem = (text: string): void => void process.stderr.write(`keelson: ${text}\n`);
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const tls = openTls({ ca, cert, key, name, prefix: "tls" }, { clock, say, problem });
   const store = await EmbeddedStore.open({ folder, clock, random: systemRandom });
-  const server = new StoreServer({ store, clock });
+  const onConnectionEnd = tellRefusals(clock, problem);
+  const server = new StoreServer({ store, clock, ...tls?.server, onConnectionEnd });
   try {
     await server.listen(listen).catch((error: unknown) => {
       throw listenFailure(error, formatListen(listen), "--listen");
@@ -45,14 +53,15 @@ async function serve(folder: string, listen: HostPort): Promise<void> {
     const url = `embedded://${server.address}`;
     process.stdout.write(`store ${folder} (${ORIGINS[store.origin]}) is served at ${url}\n`);
     process.stdout.write(`start a node with: keelson node --store ${url} --id a\n`);
-    if (!isLoopback(listen.host))
+    if (!isLoopback(listen.host) && !tls)
       process.stderr.write(
-        `keelson: whoever reaches ${server.address} can change the store, it asks for no password: keep it on a trusted network\n`,
+        `keelson: whoever reaches ${server.address} can change the store, it asks for no password: give it TLS with --tls-ca, or keep it on a trusted network\n`,
       );
     const signal = await stopSignal();
     process.stdout.write(`${signal}: closing\n`);
     await server.close({ graceMs: CLOSE_GRACE_MS });
   } finally {
+    tls?.stop();
     await store.close();
   }
 }

@@ -6,9 +6,10 @@ import { tokensInFile, tokensInStore, type TokenRecord } from "@keelson/gateway"
 import { SystemClock, systemRandom } from "@keelson/runtime";
 import { openStore } from "@keelson/stores/url";
 import { Command, Option } from "commander";
-import { doorOf, storeNamed, withDoor, type DoorOptions } from "../admin/door.ts";
+import { doorOf, storeNamed, tlsOf, withDoor, type DoorOptions } from "../admin/door.ts";
 import { gatewayDesk, keeperDesk, type ShownToken, type TokenDesk } from "../admin/token-desk.ts";
 import { parseDurationMs } from "../config/duration.ts";
+import { openTls } from "../config/tls.ts";
 import { RunError, UsageError } from "../failure.ts";
 import { dateAndTime } from "../report/ago.ts";
 import { Printer } from "../report/printer.ts";
@@ -77,12 +78,14 @@ async function atDesk(
   const url = storeNamed(command, options);
   if (url === undefined) return work(gatewayDesk(doorOf(options)));
   const clock = new SystemClock();
-  const store = await openStore(url, { clock, random: systemRandom, name: "keelson token" });
+  const tls = openTls(tlsOf(options), { clock, say: () => undefined, problem: () => undefined });
+  const store = await openStore(url, { clock, random: systemRandom, name: "keelson token", ...tls?.client });
   try {
     await work(
       keeperDesk(tokensInStore(store, options.fleet ?? "main", STORE_TIMEOUT_MS), "the fleet's store"),
     );
   } finally {
+    tls?.stop();
     await store.close();
   }
 }

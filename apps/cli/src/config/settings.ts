@@ -82,6 +82,25 @@ const otlp = {
   schema: text((url) => (URL.canParse(url) ? undefined : "must be a URL")).optional(),
 };
 
+/** Mutual TLS between the processes of a fleet. */
+const pem = (about: string) => ({ value: "<file>", about, schema: file.optional() });
+const tlsName = {
+  value: "<name>",
+  about:
+    "the name that every certificate of the fleet must bear, instead of the host that a node is reached by",
+  schema: text((name) =>
+    /^[A-Za-z0-9.*_-]{1,253}$/.test(name) ? undefined : "must be a host name",
+  ).optional(),
+};
+const tls = {
+  "tls-ca": pem(
+    "the fleet's authority, as PEM; with it, everything between nodes is encrypted and both sides show a certificate",
+  ),
+  "tls-cert": pem("its certificate for other nodes, as PEM; read again when it changes"),
+  "tls-key": pem("the private key of that certificate, as PEM"),
+  "tls-name": tlsName,
+} as const;
+
 const NODE = {
   fleet,
   id: {
@@ -123,6 +142,7 @@ const NODE = {
     about: "a folder that all nodes share, where counter keeps its counts",
     schema: folder.optional(),
   },
+  ...tls,
   otlp,
   log,
 } as const satisfies Record<string, Setting>;
@@ -152,6 +172,10 @@ const GATEWAY = {
   tokens,
   "tls-cert": { value: "<file>", about: "its certificate, as PEM", schema: file.optional() },
   "tls-key": { value: "<file>", about: "its private key, as PEM", schema: file.optional() },
+  "node-tls-ca": pem("the fleet's authority, as PEM, when nodes have TLS"),
+  "node-tls-cert": pem("the certificate that it shows to nodes, as PEM; read again when it changes"),
+  "node-tls-key": pem("the private key of that certificate, as PEM"),
+  "node-tls-name": tlsName,
   insecure: {
     value: "",
     about: "listen off loopback without tokens or TLS, for whoever comes",
@@ -164,6 +188,7 @@ const GATEWAY = {
 const STORE = {
   data: { value: "<folder>", about: "where it is kept; made if need be", schema: folder },
   listen: listen("where it takes calls", "127.0.0.1:7400"),
+  ...tls,
 } as const satisfies Record<string, Setting>;
 
 const UP = {

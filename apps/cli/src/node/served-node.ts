@@ -25,9 +25,10 @@ import {
   type NodeOptions,
   type Tracer,
 } from "@keelson/runtime";
-import { WirePool, WireServer, WireTransport, type HostPort } from "@keelson/wire";
+import { WirePool, WireServer, WireTransport, type HostPort, type WireTls } from "@keelson/wire";
 import type { Logger } from "pino";
 import { processFigures } from "./process-figures.ts";
+import { tellRefusals } from "./refusals.ts";
 
 export interface ServedNodeOptions extends Omit<NodeOptions, "address" | "services" | "controllers"> {
   readonly listen: HostPort;
@@ -39,6 +40,10 @@ export interface ServedNodeOptions extends Omit<NodeOptions, "address" | "servic
   readonly objects?: ((service: string) => Objects) | undefined;
   readonly dataFolder?: ((service: string) => string) | undefined;
   readonly log: Logger;
+  /** Between nodes; left out, in plain text. */
+  readonly tls?: WireTls | undefined;
+  /** For people: who was not let in, and why. */
+  readonly onRefused?: ((line: string) => void) | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
@@ -73,13 +78,14 @@ export class ServedNode {
 
   /** Listens, opens the plug-ins and makes the node; `node.start()` joins the fleet. Rejects when the address cannot be had. */
   static async listen(options: ServedNodeOptions): Promise<ServedNode> {
-    const { listen, plugins, config, objects, dataFolder, log, tracer, ...others } = options;
+    const { listen, plugins, config, objects, dataFolder, log, tls, onRefused, tracer, ...others } = options;
     const { store, clock, random, eras, memory, ...rest } = others;
     const { fleet, node: name, zone = "" } = rest;
-    const server = new WireServer({ clock, name });
+    const onConnectionEnd = tellRefusals(clock, (line) => onRefused?.(line));
+    const server = new WireServer({ clock, name, ...tls?.server, onConnectionEnd });
     await server.listen(listen);
     const address = options.address ?? server.address;
-    const pool = new WirePool({ clock, random, name });
+    const pool = new WirePool({ clock, random, name, ...tls?.client });
     try {
       const services = await NodeServices.open({
         plugins,

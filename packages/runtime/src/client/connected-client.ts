@@ -3,7 +3,7 @@
  * It is what a gateway or a tool outside the fleet starts with.
  */
 import { terms as allTerms, type Clock, type Random, type Store } from "@keelson/kernel";
-import { WirePool, WireTransport } from "@keelson/wire";
+import { WirePool, WireTransport, type WireClientOptions } from "@keelson/wire";
 import { CopyFollower } from "../copy/copy-follower.ts";
 import { fleetMirror } from "../mirror/fleet-mirror.ts";
 import type { RouterOptions } from "../router/options.ts";
@@ -21,6 +21,8 @@ export interface ConnectedClientOptions {
   readonly store?: Store | undefined;
   /** What nodes want to hear before they talk, if they do. */
   readonly wireToken?: string | undefined;
+  /** How nodes are connected to, when not in plain TCP: where TLS goes. */
+  readonly connect?: WireClientOptions["connect"] | undefined;
   readonly router?: Partial<RouterOptions> | undefined;
   readonly onKey?: FleetClientOptions["onKey"] | undefined;
 }
@@ -41,13 +43,14 @@ export class ConnectedClient implements FleetLink {
   readonly #pool: WirePool;
 
   constructor(options: ConnectedClientOptions) {
-    const { fleet, clock, random, name, nodes = [], store, wireToken, router, onKey } = options;
+    const { fleet, clock, random, name, nodes = [], store, wireToken, connect, router, onKey } = options;
     if (nodes.length === 0 && !store) throw new TypeError("a client needs a node's address, or a store");
     this.#pool = new WirePool({
       clock,
       random,
       name,
       ...(wireToken === undefined ? {} : { token: wireToken }),
+      ...(connect ? { connect } : {}),
     });
     this.copy = new CopyFollower({
       fleet,

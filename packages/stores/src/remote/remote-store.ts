@@ -21,7 +21,7 @@ import {
   type Watch,
   type WatchSink,
 } from "@keelson/kernel";
-import { WireClient, WireFailure, type WireLimits } from "@keelson/wire";
+import { WireClient, WireFailure, type WireClientOptions, type WireLimits } from "@keelson/wire";
 import {
   METHODS,
   storeErrorOf,
@@ -31,7 +31,8 @@ import {
 } from "./protocol.ts";
 import { RemoteWatch } from "./remote-watch.ts";
 
-export interface RemoteStoreOptions {
+/** `connect` is where TLS goes. */
+export interface RemoteStoreOptions extends Pick<WireClientOptions, "connect"> {
   /** `host:port` of a StoreServer. */
   readonly address: string;
   readonly clock: Clock;

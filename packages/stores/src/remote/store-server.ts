@@ -3,7 +3,7 @@
  * contract and takes nothing away; a client that is slow or hostile costs its own connection.
  */
 import { StoreError, type Clock, type RangePage, type Store } from "@keelson/kernel";
-import { WireServer, type Incoming, type WireLimits } from "@keelson/wire";
+import { WireServer, type Incoming, type WireLimits, type WireServerOptions } from "@keelson/wire";
 import {
   METHODS,
   failureOf,
@@ -16,7 +16,8 @@ import {
 } from "./protocol.ts";
 import { serveWatch } from "./watch-feed.ts";
 
-export interface StoreServerOptions {
+/** `createServer` and `refuses` are where TLS goes. */
+export interface StoreServerOptions extends Pick<WireServerOptions, "createServer" | "refuses"> {
   /** Stays open when the server closes. */
   readonly store: Store;
   readonly clock: Clock;

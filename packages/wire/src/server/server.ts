@@ -16,6 +16,8 @@ export interface WireServerOptions {
   readonly limits?: Partial<WireLimits>;
   /** Where TLS slots in: anything that gives sockets, such as `(on) => tls.createServer(options, on)`. */
   readonly createServer?: (onSocket: (socket: Socket) => void) => Server;
+  /** Why a socket's other side is not let in, whatever it says; undefined when it is. WireTls has one. */
+  readonly refuses?: (socket: Socket) => string | undefined;
   /** For logs: why each connection ended, the client's leaving included. */
   readonly onConnectionEnd?: (peer: string, reason: Error) => void;
 }
@@ -122,6 +124,8 @@ export class WireServer {
     if (this.#sockets > this.#limits.connectionsMax) {
       connection.refuse("OVERLOADED", `${this.#limits.connectionsMax} connections are open`);
     }
+    const refusal = this.#options.refuses?.(socket);
+    if (refusal !== undefined) connection.refuse("UNAUTHORISED", `${this.#options.name} refuses: ${refusal}`);
     if (this.#closing !== undefined) connection.refuse("GOING_AWAY", `${this.#options.name} is closing`);
   }
 
