@@ -41,15 +41,23 @@ export class Batcher<In, Out> {
     this.#options = { ...BATCHER_DEFAULTS, ...options };
   }
 
+  /** Added, and not sent yet. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   add(item: In, bytes: number): Promise<Out> {
+    return new Promise((resolve, reject) => this.push(item, bytes, resolve, reject));
+  }
+
+  /** The same without a promise. Neither is called before this returns, but `reject` when too many wait. */
+  push(item: In, bytes: number, resolve: (out: Out) => void, reject: (error: unknown) => void): void {
     if (this.#waiting.length >= this.#options.waitingMax)
-      return Promise.reject(
+      return reject(
         Object.assign(new Error(`${this.#waiting.length} calls wait already`), { code: "OVERLOADED" }),
       );
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, bytes, resolve, reject });
-      this.#schedule();
-    });
+    this.#waiting.push({ item, bytes, resolve, reject });
+    this.#schedule();
   }
 
   /** In the next turn, so that what one turn adds leaves together. */

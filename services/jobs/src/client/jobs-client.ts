@@ -2,16 +2,17 @@
  * The job queue as a Node program meets it: enqueue, await results, run workers, follow events. One client serves a whole process. Calls that are made at the
  * same time travel together; every call is safe to repeat, because jobs have ids before they are sent.
  */
-import { randomUUID } from "node:crypto";
 import type { FleetAccess } from "@keelson/runtime";
 import {
   isRefusal,
+  type Answer,
   type Command,
   type Enqueued,
   type JobSpec,
   type JobView,
   type Refusal,
 } from "../engine/index.ts";
+import { packJobs } from "../shard/packed/jobs.ts";
 import type { EventsOpen, JobEvent } from "../shard/protocol.ts";
 import { DEFAULT_TENANT } from "../shard/ranges.ts";
 import { JobWorker, type JobHandler, type WorkerOptions } from "../worker/worker.ts";
@@ -19,6 +20,7 @@ import { BATCHER_DEFAULTS, Batcher } from "./batcher.ts";
 import { JobsError } from "./errors.ts";
 import { followEvents } from "./event-feed.ts";
 import { JobHandle } from "./job-handle.ts";
+import { newJobId } from "./job-id.ts";
 import { ResultWatch } from "./result-watch.ts";
 import { ShardCalls } from "./shard-calls.ts";
 import { encodeValue } from "./values.ts";
@@ -141,12 +143,12 @@ export class JobsClient {
     await this.#options.close?.();
   }
 
-  #spec({ payload, ...job }: NewJob): JobSpec {
+  #spec(job: NewJob): JobSpec {
     return {
       ...job,
-      id: job.id ?? randomUUID(),
+      id: job.id ?? newJobId(),
       tenant: job.tenant ?? this.#tenant(),
-      payload: encodeValue(payload),
+      payload: encodeValue(job.payload),
     };
   }
 
@@ -162,9 +164,10 @@ export class JobsClient {
 
   /** All of one shard when they were added; a split may have parted them since, which the shard says. */
   async #send(jobs: readonly JobSpec[]): Promise<readonly (Enqueued | Refusal)[]> {
-    const body = { kind: "enqueue", jobs };
-    const answers = await this.#call(jobs[0]!.tenant, "write", "execute", body);
-    return answers as readonly (Enqueued | Refusal)[];
+    const answer = await this.#call(jobs[0]!.tenant, "write", "add", packJobs(jobs));
+    const answers: (Enqueued | Refusal)[] = jobs.map(({ id }) => ({ id, outcome: "created" }));
+    for (const [index, odd] of answer as Answer<"add">) answers[index] = odd;
+    return answers;
   }
 
   async #change(tenant: string, command: Command): Promise<void> {

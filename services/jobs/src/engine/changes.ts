@@ -3,7 +3,7 @@
  * It decides nothing: times, retries and winners come as arguments, so that replay does the same. What follows from an operation without a choice (a waiting
  * job gets its input, a failed dependency fails its dependents, a successor is let go) is part of it.
  */
-import { decodeBody, writeList, type Body } from "./codec/body.ts";
+import { decodeBody, isPlainBody, writeList, type Content } from "./codec/body.ts";
 import { OP, type RecordLog } from "./codec/record-log.ts";
 import {
   writeAttempt,
@@ -50,7 +50,7 @@ export class Changes extends SettingChanges {
   enqueued(
     name: { readonly tenant: string; readonly id: string },
     body: string,
-    content: Body,
+    content: Content,
     startAtMs: number,
     inputs: readonly Input[],
   ): Job {
@@ -73,6 +73,7 @@ export class Changes extends SettingChanges {
     state.counts.scheduled += 1;
     this.#activate(job, content);
     if (content.after !== undefined) this.#wait(job, content, inputs);
+    if (inputs.length === 0) return job;
     const failed = inputs.some(({ outcome }) => outcome.kind !== "succeeded");
     if (failed && content.onDependencyFailure !== "run") this.#end(job, "failed");
     return job;
@@ -82,7 +83,7 @@ export class Changes extends SettingChanges {
   imported(
     name: { readonly tenant: string; readonly id: string },
     body: string,
-    content: Body,
+    content: Content,
     startAtMs: number,
     enqueuedAtMs: number,
     attempts: readonly Attempt[],
@@ -292,7 +293,7 @@ export class Changes extends SettingChanges {
   }
 
   /** Everything that a job has which has not ended. */
-  #activate(job: Job, content: Body): void {
+  #activate(job: Job, content: Content): void {
     job.priority = content.priority;
     job.group.jobs += 1;
     this.#state.pages.add(job);
@@ -387,7 +388,7 @@ export class Changes extends SettingChanges {
       job.tenant.dedupes?.delete(entry.key);
   }
 
-  #wait(job: Job, content: Body, inputs: readonly Input[]): void {
+  #wait(job: Job, content: Content, inputs: readonly Input[]): void {
     const { after = [] } = content;
     const flow = new Flow(0);
     job.flow = flow;
@@ -441,14 +442,14 @@ export class Changes extends SettingChanges {
     this.#state.counts[status] += 1;
   }
 
-  #index(job: Job, content: Body): void {
+  #index(job: Job, content: Content): void {
     if (content.metadata === undefined) return;
     job.tenant.metadata ??= new MetadataIndex();
     job.tenant.metadata.add(job, content.metadata);
   }
 
   #unindex(job: Job): void {
-    if (job.tenant.metadata === undefined) return;
+    if (job.tenant.metadata === undefined || isPlainBody(job.body)) return;
     const { metadata } = decodeBody(job.body);
     if (metadata !== undefined) job.tenant.metadata.remove(job, metadata);
   }

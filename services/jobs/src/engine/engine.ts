@@ -5,10 +5,10 @@
 import { Changes } from "./changes.ts";
 import { RecordLog } from "./codec/record-log.ts";
 import type { StoredJob } from "./codec/stored-job.ts";
-import { enqueue, importJobs } from "./commands/enqueueing.ts";
-import { lease, leaseJob, reportRefresh } from "./commands/leasing.ts";
+import { add, enqueue, importJobs } from "./commands/enqueueing.ts";
+import { lease, leaseJob, reportRefresh, take } from "./commands/leasing.ts";
 import { rateChecked } from "./commands/rate-checks.ts";
-import { giveBack, heartbeat, report } from "./commands/reporting.ts";
+import { ack, giveBack, heartbeat, report } from "./commands/reporting.ts";
 import { deleteSchedule, putSchedule } from "./commands/schedules.ts";
 import {
   cancel,
@@ -94,9 +94,11 @@ export class Engine {
     };
     switch (command.kind) {
       case "enqueue":
-        for (const { tenant, id, after } of command.jobs) {
-          need(tenant, id);
-          if (after !== undefined) for (const other of after) need(tenant, other);
+      case "add":
+        for (const job of command.jobs) {
+          need(job.tenant, job.id);
+          if ("after" in job && job.after !== undefined)
+            for (const other of job.after) need(job.tenant, other);
         }
         break;
       case "import":
@@ -172,14 +174,20 @@ export class Engine {
     switch (command.kind) {
       case "enqueue":
         return enqueue(core, command);
+      case "add":
+        return add(core, command);
       case "import":
         return importJobs(core, command);
       case "lease":
         return lease(core, command);
+      case "take":
+        return take(core, command);
       case "leaseJob":
         return leaseJob(core, command);
       case "report":
         return report(core, command);
+      case "ack":
+        return ack(core, command);
       case "heartbeat":
         return heartbeat(core, command);
       case "giveBack":

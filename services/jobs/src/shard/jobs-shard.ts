@@ -3,10 +3,8 @@
  * results and events. It knows its range of tenants and refuses others. Decisions are the engine's, durability is the queue's.
  */
 import type { Shard, ShardRequest, ShardStats } from "@keelson/kernel";
-import { taskReport } from "./compact.ts";
 import type { Ack, AckAnswer, BeatAsk, EventsOpen, ResultsOpen, WorkOpen } from "./protocol.ts";
 import {
-  isRefusal,
   type Command,
   type Effect,
   type JobName,
@@ -20,6 +18,8 @@ import type { RateLimitRequest } from "../gubernator/rate-limit.ts";
 import type { DurableQueue } from "../storage/durable-queue.ts";
 import { dumpJob, type DumpLine } from "./dump.ts";
 import { History } from "./history.ts";
+import { unpackJobs, type Add } from "./packed/jobs.ts";
+import { unpackReports } from "./packed/reports.ts";
 import { ProgressBoard } from "./progress.ts";
 import { hex, isWithin, tenantPlace, type ShardRange } from "./ranges.ts";
 import { ShardFailure } from "./shard-failure.ts";
@@ -82,6 +82,8 @@ export class JobsShard implements Shard {
     switch (method) {
       case "execute":
         return this.#execute(commandOf(body));
+      case "add":
+        return this.#add(bodyOf<Add>("add", body));
       case "ack":
         return this.#ack(bodyOf<Ack>("ack", body));
       case "beat":
@@ -163,20 +165,24 @@ export class JobsShard implements Shard {
     return this.queue.execute(command);
   }
 
+  #add(add: Add): Promise<unknown> {
+    const jobs = unpacked("add", () => unpackJobs(add));
+    for (const job of jobs) this.#inRange(job);
+    return this.queue.execute({ kind: "add", jobs });
+  }
+
   /** Reports and the lease that their credit pays for go into the same flush. */
   async #ack({ session, worker, reports, credit }: Ack): Promise<AckAnswer> {
-    const answers =
+    const answer =
       reports.length === 0
         ? []
         : this.queue.execute({
-            kind: "report",
-            reports: reports.map((report) => taskReport(report, worker)),
+            kind: "ack",
+            worker,
+            reports: unpacked("ack", () => unpackReports(reports)),
           });
     this.#work.credit(session, credit);
-    const refused: [number, string, string][] = [];
-    for (const [index, answer] of (await answers).entries())
-      if (isRefusal(answer)) refused.push([index, answer.refused, answer.message]);
-    return refused;
+    return (await answer).map(([index, { refused, message }]) => [index, refused, message]);
   }
 
   #beat({ worker, tasks, progress = [] }: BeatAsk): Promise<unknown> {
@@ -267,5 +273,15 @@ function tenantsOf(command: Command): Iterable<string> {
       return [command.schedule.tenant];
     default:
       return "tenant" in command ? [command.tenant] : [];
+  }
+}
+
+/** What cannot be taken apart was damaged by whoever sent it. */
+function unpacked<T>(what: string, unpack: () => T): T {
+  try {
+    return unpack();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ShardFailure("INVALID", `${what} cannot be read: ${error.message}`);
   }
 }

@@ -3,7 +3,6 @@
  * `stream` push. The engine's own commands go through `execute` unchanged; this file is what comes on top of them.
  */
 import type { AttemptOutcome, JobName, JobStatus, RefreshTask } from "../engine/index.ts";
-import type { ReportTuple, TaskTuple } from "./compact.ts";
 
 /** `stream work`: tasks for a worker as long as it has given credit. Credit comes with `ack`. */
 export interface WorkOpen {
@@ -18,7 +17,8 @@ export interface WorkOpen {
 
 /** One item of `stream work`: whatever has come up. */
 export interface WorkItem {
-  readonly tasks?: readonly TaskTuple[];
+  /** Packed; `packed/tasks.ts` takes them apart. */
+  readonly tasks?: Uint8Array;
   readonly refreshes?: readonly RefreshTask[];
   readonly stops?: readonly { readonly task: number; readonly reason: "cancelled" | "timeout" | "lost" }[];
 }
@@ -27,7 +27,8 @@ export interface WorkItem {
 export interface Ack {
   readonly session: string;
   readonly worker: string;
-  readonly reports: readonly ReportTuple[];
+  /** Packed, as `packed/reports.ts` does; empty when there are none. */
+  readonly reports: Uint8Array;
   readonly credit: number;
 }
 

@@ -3,7 +3,6 @@
  * because every job passes through here; what does not fit is refused with the name of the field.
  */
 import type { Command, CommandKind } from "../engine/index.ts";
-import { isReportTuple } from "./compact.ts";
 import { ShardFailure } from "./shard-failure.ts";
 
 type Check = (value: unknown) => boolean;
@@ -137,7 +136,9 @@ const WORK_OPEN = {
   credit: isNumber,
   leaseMs: maybe(isNumber),
 };
-const ACK = { session: isText, worker: isText, reports: isList(isReportTuple), credit: isNumber };
+const ACK = { session: isText, worker: isText, reports: isBytes, credit: isNumber };
+const isPlaced: Check = (value) => Array.isArray(value) && isNumber(value[0]) && hasShape(JOB)(value[1]);
+const ADD = { plain: isBytes, others: maybe(isList(isPlaced)) };
 const BEAT = {
   worker: isText,
   tasks: isList(isNumber),
@@ -168,6 +169,7 @@ const EVENTS = { tenant: maybe(isText), group: maybe(isText) };
 
 const BODIES = {
   work: WORK_OPEN,
+  add: ADD,
   ack: ACK,
   beat: BEAT,
   results: RESULTS,

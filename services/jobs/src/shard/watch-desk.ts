@@ -78,6 +78,7 @@ export class WatchDesk {
   }
 
   effects(effects: readonly Effect[]): void {
+    if (this.#awaited.size === 0 && this.#readers.size === 0) return;
     for (const effect of effects) {
       if (effect.kind !== "status") continue;
       const { tenant, id, group, status } = effect;

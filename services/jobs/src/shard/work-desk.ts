@@ -7,21 +7,21 @@ import {
   type Answer,
   type Command,
   type Effect,
-  type LeasedTask,
   type RefreshTask,
+  type TakenTask,
 } from "../engine/index.ts";
-import { taskTuple, type TaskTuple } from "./compact.ts";
 import { Outbox } from "./outbox.ts";
+import { packTasks } from "./packed/tasks.ts";
 import { PROTOCOL_LIMITS, type WorkItem, type WorkOpen } from "./protocol.ts";
 import { ShardFailure } from "./shard-failure.ts";
 
 /** What the desk asks of the queue. Answers come once they are durable. */
 export interface LeaseQueue {
-  execute<K extends "lease" | "giveBack">(command: Command<K>): Promise<Answer<K>>;
+  execute<K extends "take" | "giveBack">(command: Command<K>): Promise<Answer<K>>;
 }
 
 type Push =
-  | { readonly kind: "task"; readonly task: LeasedTask }
+  | { readonly kind: "tasks"; readonly tasks: readonly TakenTask[] }
   | { readonly kind: "refresh"; readonly refresh: RefreshTask }
   | { readonly kind: "stop"; readonly task: number; readonly reason: "cancelled" | "timeout" | "lost" };
 
@@ -62,7 +62,7 @@ export class WorkDesk {
     group.push(session);
     this.#groups.set(open.group, group);
     this.credit(open.session, open.credit);
-    for await (const pushes of session.outbox) yield itemOf(pushes);
+    for await (const pushes of session.outbox) yield* itemsOf(pushes);
   }
 
   /** A worker can take so many tasks more. Of a session that is over, nothing is left to credit. */
@@ -101,28 +101,29 @@ export class WorkDesk {
     const { worker, group, leaseMs } = session.open;
     session.credit -= max;
     session.asking += 1;
-    this.#queue.execute({ kind: "lease", group, worker, max, leaseMs }).then(
+    this.#queue.execute({ kind: "take", group, worker, max, leaseMs }).then(
       (leased) => {
         session.asking -= 1;
         if (isRefusal(leased)) return session.outbox.end();
-        session.credit += max - leased.tasks.length;
-        this.#deliver(session, leased.tasks, leased.refreshes);
+        const { taken, refreshes } = leased;
+        session.credit += max - taken.length;
+        this.#deliver(session, taken, refreshes);
         // It was filled: there may be more, for it or for others.
-        if (leased.tasks.length === max) this.#serve(group);
+        if (taken.length === max) this.#serve(group);
       },
       // The queue has failed, and with it the shard; every stream ends.
       () => session.outbox.end(),
     );
   }
 
-  #deliver(session: Session, tasks: readonly LeasedTask[], refreshes: readonly RefreshTask[]): void {
-    const undelivered = tasks.filter((task) => !session.outbox.put({ kind: "task", task }));
+  #deliver(session: Session, tasks: readonly TakenTask[], refreshes: readonly RefreshTask[]): void {
+    const delivered = tasks.length === 0 || session.outbox.put({ kind: "tasks", tasks });
     for (const refresh of refreshes) session.outbox.put({ kind: "refresh", refresh });
-    if (undelivered.length === 0) return;
+    if (delivered) return;
     const command = {
       kind: "giveBack",
       worker: session.open.worker,
-      tasks: undelivered.map(({ task }) => task),
+      tasks: tasks.map(({ task }) => task),
     } as const;
     // When this fails the shard has failed, and their leases end by themselves.
     this.#queue.execute(command).catch(() => undefined);
@@ -143,18 +144,17 @@ export class WorkDesk {
   }
 }
 
-function itemOf(pushes: readonly Push[]): WorkItem {
-  const tasks: TaskTuple[] = [];
+/** As few items as the length of frames allows. */
+function* itemsOf(pushes: readonly Push[]): Generator<WorkItem> {
+  const tasks: TakenTask[] = [];
   const refreshes: RefreshTask[] = [];
   const stops: { task: number; reason: "cancelled" | "timeout" | "lost" }[] = [];
   for (const push of pushes) {
-    if (push.kind === "task") tasks.push(taskTuple(push.task));
+    if (push.kind === "tasks") tasks.push(...push.tasks);
     else if (push.kind === "refresh") refreshes.push(push.refresh);
     else stops.push({ task: push.task, reason: push.reason });
   }
-  return {
-    ...(tasks.length > 0 ? { tasks } : {}),
-    ...(refreshes.length > 0 ? { refreshes } : {}),
-    ...(stops.length > 0 ? { stops } : {}),
-  };
+  for (const block of packTasks(tasks)) yield { tasks: block };
+  if (refreshes.length > 0) yield { refreshes };
+  if (stops.length > 0) yield { stops };
 }

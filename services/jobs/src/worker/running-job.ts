@@ -1,7 +1,7 @@
 /** A job as its handler sees it while it runs. */
 import { decodeValue } from "../client/values.ts";
 import type { InputView } from "../engine/index.ts";
-import type { GivenTask } from "../shard/compact.ts";
+import type { GivenTask } from "../shard/packed/tasks.ts";
 
 /** Why a job's signal was aborted. `lost` and `timeout`: nothing that the handler returns will be accepted. */
 export class JobStopped extends Error {

@@ -8,7 +8,8 @@ import { Batcher } from "../client/batcher.ts";
 import { JobsError } from "../client/errors.ts";
 import { isPassing, pause, type ShardCalls } from "../client/shard-calls.ts";
 import type { AttemptOutcome, Beat, RefreshTask } from "../engine/index.ts";
-import { givenTask, reportTuple, type GivenTask, type ReportTuple } from "../shard/compact.ts";
+import { packReports, type Report } from "../shard/packed/reports.ts";
+import { unpackTasks, type GivenTask } from "../shard/packed/tasks.ts";
 import type { Ack, AckAnswer, BeatAsk, TaskProgress, WorkItem, WorkOpen } from "../shard/protocol.ts";
 import type { JobStopped } from "./running-job.ts";
 
@@ -35,8 +36,9 @@ const REPORT_TIMEOUT_MS = 30_000;
 const STOP_CODES = { cancelled: "CANCELLED", timeout: "TIMEOUT", lost: "LEASE_LOST" } as const;
 const RETRY_PAUSE_MS = 50;
 
-interface Report {
-  readonly tuple: ReportTuple;
+const NO_REPORTS = new Uint8Array(0);
+
+interface TenantReport extends Report {
   readonly tenant: string;
 }
 
@@ -44,7 +46,7 @@ export class ShardFeed {
   readonly #calls: ShardCalls;
   readonly #options: ShardFeedOptions;
   readonly #closing = new AbortController();
-  readonly #reports: Batcher<Report, Error | undefined>;
+  readonly #reports: Batcher<TenantReport, Error | undefined>;
   readonly #progress = new Map<number, TaskProgress>();
   /** Credit that it has spent and not got back. */
   owed = 0;
@@ -61,7 +63,7 @@ export class ShardFeed {
     this.#calls = calls;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
-    this.#reports = new Batcher((reports) => this.#ack(reports), { inflightMax: 4 });
+    this.#reports = new Batcher((reports) => this.#ack(reports), { inflightMax: 2 });
   }
 
   start(): void {
@@ -69,8 +71,12 @@ export class ShardFeed {
     this.#beatLater();
   }
 
-  /** Undefined when it was accepted; otherwise why it was not. */
-  report({ task, tenant }: GivenTask, outcome: AttemptOutcome): Promise<Error | undefined> {
+  /** `done` is told nothing when it was accepted; otherwise why it was not. */
+  report(
+    { task, tenant }: GivenTask,
+    outcome: AttemptOutcome,
+    done: (problem: Error | undefined) => void,
+  ): void {
     this.#progress.delete(task);
     const bytes =
       outcome.kind === "succeeded"
@@ -78,7 +84,7 @@ export class ShardFeed {
         : outcome.kind === "failed"
           ? outcome.data.length
           : 0;
-    return this.#reports.add({ tuple: reportTuple(task, outcome), tenant }, bytes + 20);
+    this.#reports.push({ task, outcome, tenant }, bytes + 20, done, (error) => done(error as Error));
   }
 
   /** One more task may come. It is told with the next reports, or in a moment if there are none. */
@@ -90,7 +96,8 @@ export class ShardFeed {
     this.#telling = true;
     setImmediate(() => {
       this.#telling = false;
-      if (this.#untold > 0 && !this.#closing.signal.aborted)
+      // Reports that wait for their turn take it along.
+      if (this.#untold > 0 && this.#reports.waiting === 0 && !this.#closing.signal.aborted)
         void this.#ack([]).catch((error: unknown) => this.#options.onProblem(error as Error));
     });
   }
@@ -152,17 +159,17 @@ export class ShardFeed {
   }
 
   #take({ tasks, refreshes, stops }: WorkItem): void {
-    if (tasks !== undefined && tasks.length > 0) {
-      const given = tasks.map((tuple) => givenTask(tuple, this.#options.group));
-      this.#leaseMs = given[0]!.leaseMs;
-      this.granted -= tasks.length;
+    if (tasks !== undefined) {
+      const given = unpackTasks(tasks);
+      this.#leaseMs = given[0]?.leaseMs ?? this.#leaseMs;
+      this.granted -= given.length;
       this.#options.onTasks(given);
     }
     for (const limit of refreshes ?? []) this.#options.onRefresh(limit);
     for (const { task, reason } of stops ?? []) this.#options.onStop(task, STOP_CODES[reason]);
   }
 
-  async #ack(reports: readonly Report[]): Promise<readonly (Error | undefined)[]> {
+  async #ack(reports: readonly TenantReport[]): Promise<readonly (Error | undefined)[]> {
     const until = performance.now() + REPORT_TIMEOUT_MS;
     for (;;) {
       try {
@@ -176,7 +183,7 @@ export class ShardFeed {
     }
   }
 
-  async #tryAck(reports: readonly Report[]): Promise<readonly (Error | undefined)[]> {
+  async #tryAck(reports: readonly TenantReport[]): Promise<readonly (Error | undefined)[]> {
     const problems: (Error | undefined)[] = reports.map(() => undefined);
     if (!this.#isListed()) {
       await this.#ackElsewhere(reports, problems);
@@ -186,7 +193,8 @@ export class ShardFeed {
     this.#untold = 0;
     const session = this.#session;
     const { worker } = this.#options;
-    const body: Ack = { session, worker, reports: reports.map(({ tuple }) => tuple), credit };
+    const packed = reports.length === 0 ? NO_REPORTS : packReports(reports);
+    const body: Ack = { session, worker, reports: packed, credit };
     try {
       const refused = (await this.#call("ack", body)) as AckAnswer;
       for (const [index, code, message] of refused) problems[index] = new JobsError(code, message);
@@ -199,12 +207,12 @@ export class ShardFeed {
   }
 
   /** The shard was split: each task is in the half that its tenant belongs to. */
-  async #ackElsewhere(reports: readonly Report[], problems: (Error | undefined)[]): Promise<void> {
+  async #ackElsewhere(reports: readonly TenantReport[], problems: (Error | undefined)[]): Promise<void> {
     const { worker } = this.#options;
-    const asked = reports.map(async ({ tuple, tenant }, index) => {
-      const body: Ack = { session: "", worker, reports: [tuple], credit: 0 };
+    const asked = reports.map(async (report, index) => {
+      const body: Ack = { session: "", worker, reports: packReports([report]), credit: 0 };
       const terms = { timeoutMs: CALL_TIMEOUT_MS };
-      const refused = (await this.#calls.byTenant(tenant, "write", "ack", body, terms)) as AckAnswer;
+      const refused = (await this.#calls.byTenant(report.tenant, "write", "ack", body, terms)) as AckAnswer;
       for (const [, code, message] of refused) problems[index] = new JobsError(code, message);
     });
     await Promise.all(asked);

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { pause, type ShardCalls } from "../client/shard-calls.ts";
 import type { AttemptOutcome, RefreshTask } from "../engine/index.ts";
-import type { GivenTask } from "../shard/compact.ts";
+import type { GivenTask } from "../shard/packed/tasks.ts";
 import { failed, succeeded } from "./outcome.ts";
 import { RunningJob, type JobStopped } from "./running-job.ts";
 import { ShardFeed } from "./shard-feed.ts";
@@ -53,11 +53,14 @@ export class JobWorker {
   /** Given to us and not reported yet, by task. */
   readonly #held = new Map<ShardFeed, Map<number, Held>>();
   readonly #queue: Held[] = [];
-  /** All feeds; the one that was longest without new credit first. */
+  /** All feeds, and which of them is the next to get credit. */
   readonly #turn: ShardFeed[] = [];
+  #turnAt = 0;
   readonly #topping: NodeJS.Timeout;
   readonly #stopping = new AbortController();
   #running = 0;
+  /** Reports that were not answered yet. */
+  #reporting = 0;
   #completed = 0;
   #idle: (() => void)[] = [];
 
@@ -99,7 +102,8 @@ export class JobWorker {
       ),
     );
     const timer = setTimeout(() => this.#stopAll("WORKER_STOPPED"), graceMs);
-    while (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    while (this.#running + this.#reporting > 0)
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
     clearTimeout(timer);
     await Promise.all([...this.#feeds.values()].map((feed) => feed.close()));
   }
@@ -162,52 +166,89 @@ export class JobWorker {
       const held = this.#queue.shift();
       if (held === undefined) return;
       this.#running += 1;
-      void this.#run(held);
+      this.#run(held);
     }
   }
 
-  async #run(held: Held): Promise<void> {
+  /** A handler that returns no promise costs none. */
+  #run(held: Held): void {
     const { task, feed } = held;
     const job = new RunningJob(task, (progress) => feed.tell(task, progress));
     held.job = job;
-    let outcome;
+    let returned: unknown;
     try {
-      outcome = succeeded(await this.#handler(job));
+      returned = this.#handler(job);
     } catch (error) {
-      outcome = failed(error, job.stopped);
+      return this.#ran(held, job, failed(error, job.stopped));
     }
-    this.#running -= 1;
-    this.#startNext();
-    // A lease that is lost has nothing to report to.
-    const stopped = job.stopped?.code;
-    if (stopped === "LEASE_LOST" || stopped === "TIMEOUT") this.#ended(held);
-    else if (stopped === "WORKER_STOPPED" && outcome.kind === "failed") await this.#giveBack(feed, [held]);
-    else {
-      await this.#report(held, outcome);
-      this.#ended(held);
-      this.#completed += 1;
-    }
-    if (this.#running === 0) for (const tell of this.#idle.splice(0)) tell();
+    if (!isThenable(returned)) return this.#ran(held, job, succeeded(returned));
+    const later = (outcome: AttemptOutcome): void => {
+      this.#ran(held, job, outcome);
+      this.#startNext();
+    };
+    Promise.resolve(returned).then(
+      (value) => later(succeeded(value)),
+      (error: unknown) => later(failed(error, job.stopped)),
+    );
   }
 
-  /** What cannot be reported is told; the lease ends by itself then, and the job runs again. */
-  async #report({ task, feed }: Held, outcome: AttemptOutcome): Promise<void> {
-    try {
-      const refusal = await feed.report(task, outcome);
-      if (refusal !== undefined) this.#options.onProblem?.(refusal);
-    } catch (error) {
-      this.#options.onProblem?.(error as Error);
+  #ran(held: Held, job: RunningJob, outcome: AttemptOutcome): void {
+    this.#running -= 1;
+    const stopped = job.stopped?.code;
+    // A lease that is lost has nothing to report to.
+    if (stopped === "LEASE_LOST" || stopped === "TIMEOUT") this.#letGo(held);
+    else if (stopped !== "WORKER_STOPPED" || outcome.kind !== "failed") return this.#report(held, outcome);
+    else {
+      this.#reporting += 1;
+      void this.#giveBack(held.feed, [held]).finally(() => this.#settled());
+      return;
     }
+    this.#replace(held.feed);
+    this.#tellIdle();
+  }
+
+  /** What cannot be reported is told; the lease ends by itself then, and the job runs again. Its place is free meanwhile, unless too many reports wait. */
+  #report(held: Held, outcome: AttemptOutcome): void {
+    this.#reporting += 1;
+    held.feed.report(held.task, outcome, (problem) => {
+      if (problem !== undefined) this.#options.onProblem?.(problem);
+      this.#letGo(held);
+      this.#completed += 1;
+      this.#settled();
+    });
+    if (this.#reporting <= this.concurrency + this.#prefetch) this.#replace(held.feed);
+    else held.feed.owed += 1;
+  }
+
+  #settled(): void {
+    this.#reporting -= 1;
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#running + this.#reporting === 0) for (const tell of this.#idle.splice(0)) tell();
+  }
+
+  #letGo({ task, feed }: Held): void {
+    this.#held.get(feed)?.delete(task.task);
   }
 
   /** Room for one more: for one of the shards that are owed credit, each in its turn. */
-  #ended({ task, feed }: Held): void {
-    this.#held.get(feed)?.delete(task.task);
+  #replace(feed: ShardFeed): void {
     feed.owed += 1;
-    if (this.#stopping.signal.aborted) return;
-    const next = this.#turn.find(({ owed }) => owed > 0) ?? feed;
-    this.#turn.push(...this.#turn.splice(this.#turn.indexOf(next), 1));
-    next.credit(1);
+    if (!this.#stopping.signal.aborted) this.#nextOwed(feed).credit(1);
+  }
+
+  #nextOwed(feed: ShardFeed): ShardFeed {
+    const { length } = this.#turn;
+    for (let step = 0; step < length; step += 1) {
+      const at = (this.#turnAt + step) % length;
+      const each = this.#turn[at] as ShardFeed;
+      if (each.owed === 0) continue;
+      this.#turnAt = (at + 1) % length;
+      return each;
+    }
+    return feed;
   }
 
   /** A shard may have as much credit as there is room; what several of them then send beyond it goes back. */
@@ -234,8 +275,9 @@ export class JobWorker {
     // It has not begun, and must not.
     const index = this.#queue.indexOf(held);
     if (index >= 0) this.#queue.splice(index, 1);
-    if (code === "CANCELLED") void this.#report(held, { kind: "cancelled" }).then(() => this.#ended(held));
-    else this.#ended(held);
+    if (code === "CANCELLED") return this.#report(held, { kind: "cancelled" });
+    this.#letGo(held);
+    this.#replace(feed);
   }
 
   #stopAll(code: JobStopped["code"]): void {
@@ -251,4 +293,8 @@ export class JobWorker {
       await feed.reportRefresh(limit.task, { failed: String(error).slice(0, 500) });
     }
   }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

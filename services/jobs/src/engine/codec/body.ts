@@ -23,8 +23,12 @@ const HAS = {
 const scratch = new ByteWriter(64 * 1024);
 
 export function encodeBody(spec: Omit<JobSpec, "id" | "tenant">): string {
-  const out = scratch;
-  out.clear();
+  scratch.clear();
+  writeBody(scratch, spec);
+  return scratch.toBinary();
+}
+
+export function writeBody(out: ByteWriter, spec: Omit<JobSpec, "id" | "tenant">): void {
   const { startAtMs, retry, limits = [], metadata, timeoutMs, retentionMs, after = [], dedupe } = spec;
   const pairs = metadata === undefined ? [] : Object.keys(metadata).sort();
   out.byte(VERSION);
@@ -50,19 +54,32 @@ export function encodeBody(spec: Omit<JobSpec, "id" | "tenant">): string {
   if (after.length > 0) writeList(out, after, (to, id) => to.text(id));
   if (dedupe !== undefined) writeDedupe(out, dedupe);
   out.bytes(spec.payload);
-  return out.toBinary();
 }
 
-/** Content, by name. `payload` is a copy. */
-export type Body = Omit<JobSpec, "id" | "tenant"> & { readonly priority: number };
+/** Whether the content is a group, a priority and a payload, and nothing else: then there is no need to decode it to run the job. */
+export function isPlainBody(body: string): boolean {
+  const groupBytes = body.charCodeAt(1);
+  return body.charCodeAt(0) === VERSION && groupBytes < 0x80 && body.charCodeAt(groupBytes + 3) === 0;
+}
+
+/** Content but the payload. */
+export type Content = Omit<JobSpec, "id" | "tenant" | "payload"> & { readonly priority: number };
+
+/** Content, by name. */
+export type Body = Content & Pick<JobSpec, "payload">;
 
 export function decodeBody(body: string): Body {
-  const reader = new ByteReader(fromBinary(body));
+  return readBody(new ByteReader(fromBinary(body)));
+}
+
+/** What is left in the reader is a body; its payload stays where it lies. `likelyGroup` saves making the same text again. */
+export function readBody(reader: ByteReader, likelyGroup = ""): Body {
   const version = reader.byte();
   if (version !== VERSION) throw new RangeError(`a job's content has the unknown version ${version}`);
-  const group = reader.text();
+  const group = reader.textLike(likelyGroup);
   const priority = reader.byte();
   const has = reader.whole();
+  if (has === 0) return { group, priority, payload: reader.rest() };
   return {
     group,
     priority,

@@ -49,16 +49,43 @@ export class ByteReader {
     return this.#bytes.toString("utf8", at, at + length);
   }
 
+  /** The same; `known` itself when it is that, which is sooner seen than made. Equal texts often follow each other. */
+  textLike(known: string): string {
+    const start = this.#at;
+    const length = this.whole();
+    const at = this.#at;
+    if (length === known.length && at + length <= this.#end && this.#isAscii(known, at)) {
+      this.#at = at + length;
+      return known;
+    }
+    this.#at = start;
+    return this.text();
+  }
+
+  /** A reader of the next bytes alone, whose number comes first. */
+  part(): ByteReader {
+    const length = this.whole();
+    const at = this.#take(length);
+    return new ByteReader(this.#bytes.subarray(at, at + length));
+  }
+
   binary(): string {
     const length = this.whole();
     const at = this.#take(length);
     return this.#bytes.toString("latin1", at, at + length);
   }
 
-  /** A copy of all that is left. */
+  /** All that is left, where it lies. */
   rest(): Buffer {
-    const at = this.#take(this.#end - this.#at);
-    return Buffer.from(this.#bytes.subarray(at, this.#end));
+    return this.#bytes.subarray(this.#take(this.#end - this.#at), this.#end);
+  }
+
+  #isAscii(text: string, at: number): boolean {
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f || code !== this.#bytes[at + i]) return false;
+    }
+    return true;
   }
 
   #take(length: number): number {

@@ -1,4 +1,5 @@
 /** A whole job as pages hold it: active ones in checkpoints, ended ones for as long as they are kept. Versioned; frozen by samples in testdata/. */
+import type { AttemptOutcome } from "../model/job-spec.ts";
 import type { JobStatus } from "../model/views.ts";
 import type { Attempt, Input, Job, Outcome } from "../state/job.ts";
 import { readList, writeList } from "./body.ts";
@@ -138,6 +139,16 @@ export function writeOutcome(out: ByteWriter, outcome: Outcome): void {
   out.byte(OUTCOMES.indexOf(outcome.kind));
   if (outcome.kind === "failed") out.text(outcome.code);
   if (outcome.kind !== "cancelled") out.binary(outcome.data);
+}
+
+/** What `writeOutcome` would write of it. */
+export function writeAttemptOutcome(out: ByteWriter, outcome: AttemptOutcome): void {
+  out.byte(OUTCOMES.indexOf(outcome.kind));
+  if (outcome.kind === "cancelled") return;
+  if (outcome.kind === "failed") out.text(outcome.code);
+  const data = outcome.kind === "failed" ? outcome.data : outcome.result;
+  out.whole(data.length);
+  out.bytes(data);
 }
 
 export function readOutcome(from: ByteReader): Outcome {

@@ -1,10 +1,10 @@
 /** New jobs, repeated ones, triggers, and jobs with a past. */
-import { decodeBody, encodeBody, type Body } from "../codec/body.ts";
+import { decodeBody, encodeBody, type Content } from "../codec/body.ts";
 import type { StoredJob } from "../codec/stored-job.ts";
 import { outcomeOf } from "../changes.ts";
 import { refuse, statusEffect, type Core } from "../core.ts";
 import type { Answer, Command, Enqueued, Refusal } from "../model/command.ts";
-import type { Dedupe, ImportedJob, JobSpec } from "../model/job-spec.ts";
+import type { Dedupe, ImportedJob, JobSpec, PlainJob } from "../model/job-spec.ts";
 import { PRIORITY_DEFAULT } from "../model/job-spec.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
 import { isFinal, type JobStatus } from "../model/views.ts";
@@ -12,19 +12,32 @@ import type { DedupeKey } from "../state/dedupe-key.ts";
 import type { Attempt, Input, Job } from "../state/job.ts";
 import { jobKey } from "../state/state.ts";
 import { outcomeProblem, stored } from "./reporting.ts";
-import { isWholeIn, jobProblem } from "./validate.ts";
+import { isWholeIn, jobProblem, plainProblem } from "./validate.ts";
 
 export function enqueue(core: Core, { jobs }: Command<"enqueue">): Answer<"enqueue"> {
   return jobs.map((spec) => enqueueOne(core, spec));
 }
 
-function enqueueOne(core: Core, spec: JobSpec): Enqueued | Refusal {
+export function add(core: Core, { jobs }: Command<"add">): Answer<"add"> {
+  const odd: [number, Enqueued | Refusal][] = [];
+  for (let index = 0; index < jobs.length; index++) {
+    const answer = enqueueOne(core, jobs[index] as JobSpec | PlainJob);
+    if ("refused" in answer || answer.outcome !== "created") odd.push([index, answer]);
+  }
+  return odd;
+}
+
+function enqueueOne(core: Core, spec: JobSpec | PlainJob): Enqueued | Refusal {
+  if ("body" in spec) {
+    const problem = plainProblem(spec);
+    return problem === undefined ? enqueueBody(core, spec, spec.body, spec) : refuse("INVALID", problem);
+  }
   const problem = jobProblem(spec);
   if (problem !== undefined) return refuse("INVALID", problem);
   return enqueueBody(core, spec, encodeBody(spec), contentOf(spec));
 }
 
-function contentOf(spec: JobSpec): Body {
+function contentOf(spec: JobSpec): Content {
   return { ...spec, priority: spec.priority ?? PRIORITY_DEFAULT };
 }
 
@@ -33,7 +46,7 @@ export function enqueueBody(
   core: Core,
   name: { readonly tenant: string; readonly id: string },
   body: string,
-  content: Body,
+  content: Content,
 ): Enqueued | Refusal {
   const known = core.state.find(name.tenant, name.id) ?? core.recalled.get(jobKey(name));
   if (known !== undefined) return repeated(known, body, content);
@@ -55,7 +68,7 @@ export function enqueueBody(
 }
 
 /** A job with this id exists. The content of a job that triggers joined is no longer what its first trigger said. */
-function repeated(known: Job | StoredJob, body: string, content: Body): Enqueued | Refusal {
+function repeated(known: Job | StoredJob, body: string, content: Content): Enqueued | Refusal {
   const same =
     known.body === body ||
     ((known.merged?.length ?? 0) > 0 &&

@@ -1,13 +1,13 @@
 /** Gives tasks to workers. */
-import { decodeBody, type Body } from "../codec/body.ts";
+import { decodeBody, isPlainBody, type Body } from "../codec/body.ts";
 import { fromBinary } from "../codec/byte-reader.ts";
 import { refuse, statusEffect, type Core } from "../core.ts";
-import type { Command, Leased, Refusal } from "../model/command.ts";
+import type { Command, Leased, Refusal, Taken } from "../model/command.ts";
 import type { AttemptOutcome, JobSpec } from "../model/job-spec.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
-import type { InputView, LeasedTask, RefreshTask } from "../model/views.ts";
+import type { InputView, LeasedTask, RefreshTask, TakenTask } from "../model/views.ts";
 import { tryGate } from "../scheduler/gate.ts";
-import type { Job, Outcome } from "../state/job.ts";
+import type { Input, Job, Outcome } from "../state/job.ts";
 import type { Lease } from "../state/lease.ts";
 import type { LimitKey } from "../state/limit-key.ts";
 import { isWholeIn } from "./validate.ts";
@@ -16,19 +16,35 @@ import { isWholeIn } from "./validate.ts";
 const TRIES_MAX = 20_000;
 
 export function lease(core: Core, command: Command<"lease">): Leased | Refusal {
+  return leaseAll(core, command, taskOf);
+}
+
+export function take(core: Core, command: Command<"take">): Taken | Refusal {
+  const leased = leaseAll(core, command, takenOf);
+  return "refused" in leased ? leased : { taken: leased.tasks, refreshes: leased.refreshes };
+}
+
+/** `Body` is there when it had to be decoded anyway. */
+type Shown<T> = (lease: Lease, content: Body | undefined) => T;
+
+function leaseAll<T>(
+  core: Core,
+  command: Command<"lease" | "take">,
+  show: Shown<T>,
+): { readonly tasks: readonly T[]; readonly refreshes: readonly RefreshTask[] } | Refusal {
   const problem = problemOf(command);
   if (problem !== undefined) return refuse("INVALID", problem);
   const { worker, max } = command;
   const leaseMs = command.leaseMs ?? core.terms.leaseMs;
   const group = core.state.groups.get(command.group);
-  const tasks: LeasedTask[] = [];
+  const tasks: T[] = [];
   const refreshes =
     core.scheduler.refreshes.length > 0 ? takeRefreshes(core, command, leaseMs) : NO_REFRESHES;
   if (group === undefined) return { tasks, refreshes };
   for (let tries = 0; tasks.length < max && tries < TRIES_MAX; tries++) {
     const job = core.scheduler.next(group);
     if (job === undefined) break;
-    const task = tryLease(core, job, worker, leaseMs);
+    const task = tryLease(core, job, worker, leaseMs, show);
     if (task !== undefined) tasks.push(task);
   }
   if (tasks.length < max) core.scheduler.announced.delete(group);
@@ -45,12 +61,12 @@ export function leaseJob(core: Core, command: Command<"leaseJob">): LeasedTask |
   if (job.status !== "scheduled" || job.waitsForOthers)
     return refuse("WRONG_STATE", `job ${job.id} cannot be leased: it is ${job.status}`);
   core.scheduler.unplace(job);
-  const task = tryLease(core, job, command.worker, command.leaseMs ?? core.terms.leaseMs);
+  const task = tryLease(core, job, command.worker, command.leaseMs ?? core.terms.leaseMs, taskOf);
   return task ?? refuse("WRONG_STATE", `job ${job.id} cannot be leased: a limit is exhausted`);
 }
 
 /** The job is in no queue; afterwards it has a lease, or is in one again. */
-function tryLease(core: Core, job: Job, worker: string, leaseMs: number): LeasedTask | undefined {
+function tryLease<T>(core: Core, job: Job, worker: string, leaseMs: number, show: Shown<T>): T | undefined {
   const passage = tryGate(core, job);
   switch (passage.kind) {
     case "shut":
@@ -63,16 +79,33 @@ function tryLease(core: Core, job: Job, worker: string, leaseMs: number): Leased
       return undefined;
     }
     case "open": {
-      const content = decodeBody(job.body);
+      const content = isPlainBody(job.body) ? undefined : decodeBody(job.body);
       const granted = core.changes.leased(job, worker, leaseMs);
-      core.scheduler.leased(granted, content.timeoutMs, core.now);
+      core.scheduler.leased(granted, content?.timeoutMs, core.now);
       core.effects.push(statusEffect(job));
-      return taskOf(granted, content);
+      return show(granted, content);
     }
   }
 }
 
-function taskOf({ task, job, leaseMs }: Lease, content: Body): LeasedTask {
+function takenOf({ task, job, leaseMs }: Lease, content: Body | undefined): TakenTask {
+  const { relativeAttempt } = job;
+  return {
+    task,
+    tenant: job.tenant.name,
+    id: job.id,
+    body: job.body,
+    attempt: job.attempt,
+    relativeAttempt,
+    isLastAttempt: relativeAttempt > (content?.retry?.retries ?? 0),
+    leaseMs,
+    inputs: job.flow === undefined ? NOTHING_GIVEN : [...job.flow.inputs],
+  };
+}
+
+const NOTHING_GIVEN: readonly Input[] = [];
+
+function taskOf({ task, job, leaseMs }: Lease, content = decodeBody(job.body)): LeasedTask {
   const { relativeAttempt } = job;
   return {
     task,
@@ -101,7 +134,11 @@ export function outcomeView({ kind, code, data }: Outcome): AttemptOutcome {
 }
 
 /** Floating limits of this group that are stale, and those whose group has no jobs left to ask for workers with. */
-function takeRefreshes(core: Core, command: Command<"lease">, leaseMs: number): readonly RefreshTask[] {
+function takeRefreshes(
+  core: Core,
+  command: Command<"lease" | "take">,
+  leaseMs: number,
+): readonly RefreshTask[] {
   const { state, scheduler } = core;
   const taken: RefreshTask[] = [];
   for (const refresh of scheduler.refreshes) {

@@ -1,8 +1,8 @@
 /** Ends of attempts: reported by workers, lost with their lease, or out of time. */
 import { toBinary } from "../codec/byte-reader.ts";
-import { decodeBody } from "../codec/body.ts";
+import { decodeBody, isPlainBody } from "../codec/body.ts";
 import { DONE, refuse, statusEffect, type Core } from "../core.ts";
-import type { Answer, Beat, Command } from "../model/command.ts";
+import type { Answer, Beat, Command, Refusal, StoredReport } from "../model/command.ts";
 import type { AttemptOutcome, RetryPolicy } from "../model/job-spec.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
 import type { Outcome } from "../state/job.ts";
@@ -22,6 +22,22 @@ export function report(core: Core, { reports }: Command<"report">): Answer<"repo
     finish(core, lease, stored(outcome));
     return { ...DONE, status: lease.job.status };
   });
+}
+
+export function ack(core: Core, { worker, reports }: Command<"ack">): Answer<"ack"> {
+  const refused: [number, Refusal][] = [];
+  for (let index = 0; index < reports.length; index++) {
+    const { task, outcome } = reports[index] as StoredReport;
+    const lease = held(core, task);
+    if (lease === undefined) refused.push([index, LEASE_NOT_FOUND]);
+    else if (worker !== lease.worker) refused.push([index, OWNER_MISMATCH]);
+    else {
+      const problem = lengthProblem(outcome.kind, outcome.code.length, outcome.data.length);
+      if (problem === undefined) finish(core, lease, outcome);
+      else refused.push([index, refuse("INVALID", problem)]);
+    }
+  }
+  return refused;
 }
 
 export function heartbeat(core: Core, { worker, tasks }: Command<"heartbeat">): readonly Beat[] {
@@ -76,7 +92,8 @@ export function timeOut(core: Core, lease: Lease): void {
 function finish(core: Core, lease: Lease, outcome: Outcome): void {
   if (outcome.kind !== "failed") return end(core, lease, outcome, undefined);
   if (lease.job.past?.cancelledAtMs !== undefined) return end(core, lease, CANCELLED, undefined);
-  const { retry } = decodeBody(lease.job.body);
+  const { body } = lease.job;
+  const retry = isPlainBody(body) ? undefined : decodeBody(body).retry;
   const retriesUsed = lease.job.relativeAttempt - 1;
   const retries = retry !== undefined && retriesUsed < retry.retries;
   end(core, lease, outcome, retries ? core.state.wallMs + waitMs(core, retry, retriesUsed) : undefined);
@@ -122,12 +139,22 @@ export function stored(outcome: AttemptOutcome): Outcome {
 }
 
 export function outcomeProblem(outcome: AttemptOutcome): string | undefined {
-  if (outcome.kind === "succeeded" && outcome.result.length > JOB_LIMITS.resultBytesMax)
-    return `a result has at most ${JOB_LIMITS.resultBytesMax} bytes`;
-  if (outcome.kind !== "failed") return undefined;
-  if (outcome.data.length > JOB_LIMITS.resultBytesMax)
-    return `an error's data has at most ${JOB_LIMITS.resultBytesMax} bytes`;
-  return outcome.code.length > JOB_LIMITS.errorCodeCharsMax
+  switch (outcome.kind) {
+    case "succeeded":
+      return lengthProblem("succeeded", 0, outcome.result.length);
+    case "failed":
+      return lengthProblem("failed", outcome.code.length, outcome.data.length);
+    case "cancelled":
+      return undefined;
+  }
+}
+
+function lengthProblem(kind: Outcome["kind"], codeChars: number, bytes: number): string | undefined {
+  if (bytes > JOB_LIMITS.resultBytesMax)
+    return kind === "succeeded"
+      ? `a result has at most ${JOB_LIMITS.resultBytesMax} bytes`
+      : `an error's data has at most ${JOB_LIMITS.resultBytesMax} bytes`;
+  return codeChars > JOB_LIMITS.errorCodeCharsMax
     ? `an error code has at most ${JOB_LIMITS.errorCodeCharsMax} characters`
     : undefined;
 }

@@ -1,5 +1,5 @@
 /** Says what is wrong with a job, a schedule or a name, in words that tell what would be right; undefined when nothing is. */
-import type { Dedupe, JobSpec, Limit, RetryPolicy } from "../model/job-spec.ts";
+import type { Dedupe, JobSpec, Limit, PlainJob, RetryPolicy } from "../model/job-spec.ts";
 import { PRIORITY_MAX } from "../model/job-spec.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
 
@@ -7,6 +7,9 @@ const MAX = Number.MAX_SAFE_INTEGER;
 /** The year 10000; later times are mistakes of unit. */
 const TIME_MAX_MS = 253_402_300_800_000;
 const HALF_CHARACTER = /\p{Surrogate}/u;
+const ODD_CHARACTER = /[\0\p{Surrogate}]/u;
+/** Of a plain body, without its group: version, the group's length, priority, flags. */
+const PLAIN_HEAD_BYTES = 4;
 const SPAN_MAX_MS = 100 * 365 * 86_400_000;
 
 export function isWholeIn(value: number, min: number, max: number): boolean {
@@ -21,14 +24,36 @@ export function jobProblem(spec: JobSpec): string | undefined {
   );
 }
 
+/** Its body is an encoding already, so that its payload is about as long. */
+export function plainProblem({ tenant, id, group, priority, body }: PlainJob): string | undefined {
+  const named =
+    nameProblem("a tenant", tenant, JOB_LIMITS.tenantCharsMax) ??
+    nameProblem("a job's id", id, JOB_LIMITS.idCharsMax) ??
+    nameProblem("a task group", group, JOB_LIMITS.groupCharsMax);
+  if (named !== undefined) return named;
+  const payloadBytes = body.length - PLAIN_HEAD_BYTES - body.charCodeAt(1);
+  return payloadProblem(payloadBytes) ?? priorityProblem(priority);
+}
+
+function payloadProblem(bytes: number): string | undefined {
+  return bytes > JOB_LIMITS.payloadBytesMax
+    ? `the payload has ${bytes} bytes, more than ${JOB_LIMITS.payloadBytesMax}`
+    : undefined;
+}
+
+function priorityProblem(priority: number): string | undefined {
+  return isWholeIn(priority, 0, PRIORITY_MAX)
+    ? undefined
+    : `a priority is a whole number from 0 (first) to ${PRIORITY_MAX} (last), not ${priority}`;
+}
+
 export function contentProblem(spec: Omit<JobSpec, "id" | "tenant">): string | undefined {
   const { group, payload, priority, startAtMs, timeoutMs, retentionMs, after } = spec;
   const named = nameProblem("a task group", group, JOB_LIMITS.groupCharsMax);
   if (named !== undefined) return named;
-  if (payload.length > JOB_LIMITS.payloadBytesMax)
-    return `the payload has ${payload.length} bytes, more than ${JOB_LIMITS.payloadBytesMax}`;
-  if (priority !== undefined && !isWholeIn(priority, 0, PRIORITY_MAX))
-    return `a priority is a whole number from 0 (first) to ${PRIORITY_MAX} (last), not ${priority}`;
+  const measured =
+    payloadProblem(payload.length) ?? (priority === undefined ? undefined : priorityProblem(priority));
+  if (measured !== undefined) return measured;
   if (startAtMs !== undefined && !isWholeIn(startAtMs, 0, TIME_MAX_MS))
     return `a start time is a whole number of milliseconds since 1970, not ${startAtMs}`;
   if (timeoutMs !== undefined && !isWholeIn(timeoutMs, 1, SPAN_MAX_MS))
@@ -50,9 +75,7 @@ export function contentProblem(spec: Omit<JobSpec, "id" | "tenant">): string | u
 export function nameProblem(what: string, name: string, charsMax: number): string | undefined {
   if (typeof name !== "string" || name === "") return `${what} may not be empty`;
   if (name.length > charsMax) return `${what} has at most ${charsMax} characters, not ${name.length}`;
-  return name.includes("\0") || HALF_CHARACTER.test(name)
-    ? `${what} may not contain a NUL or half a character`
-    : undefined;
+  return ODD_CHARACTER.test(name) ? `${what} may not contain a NUL or half a character` : undefined;
 }
 
 function retryProblem(retry: RetryPolicy): string | undefined {

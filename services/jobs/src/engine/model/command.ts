@@ -1,6 +1,7 @@
 /** What can be asked of the engine, and what it answers. A command never throws for what its caller got wrong: it is answered with a refusal, and changes nothing. */
-import type { AttemptOutcome, ImportedJob, JobSpec, ScheduleSpec } from "./job-spec.ts";
-import type { JobStatus, LeasedTask, RefreshTask } from "./views.ts";
+import type { Outcome } from "../state/job.ts";
+import type { AttemptOutcome, ImportedJob, JobSpec, PlainJob, ScheduleSpec } from "./job-spec.ts";
+import type { JobStatus, LeasedTask, RefreshTask, TakenTask } from "./views.ts";
 
 export type RefusalCode =
   /** Something in the request is malformed, or above a limit. */
@@ -39,6 +40,11 @@ export interface Leased {
   readonly refreshes: readonly RefreshTask[];
 }
 
+export interface Taken {
+  readonly taken: readonly TakenTask[];
+  readonly refreshes: readonly RefreshTask[];
+}
+
 export interface Beat {
   readonly task: number;
   /** `lost`: stop, the result will be refused. */
@@ -58,9 +64,20 @@ export interface TaskReport {
   readonly outcome: AttemptOutcome;
 }
 
+/** A report with its bytes as memory keeps them. */
+export interface StoredReport {
+  readonly task: number;
+  readonly outcome: Outcome;
+}
+
 /** Each kind of command with its answer. Commands that take several things answer in their order, and do each or refuse it by itself. */
 export interface Exchanges {
   enqueue: { ask: { jobs: readonly JobSpec[] }; answer: readonly (Enqueued | Refusal)[] };
+  /** The same for jobs most of which come encoded. Answers only where a job was not simply created, each with its place. */
+  add: {
+    ask: { jobs: readonly (JobSpec | PlainJob)[] };
+    answer: readonly (readonly [index: number, answer: Enqueued | Refusal])[];
+  };
   import: {
     ask: { jobs: readonly ImportedJob[] };
     answer: readonly ((Enqueued & { status: JobStatus }) | Refusal)[];
@@ -70,11 +87,21 @@ export interface Exchanges {
     ask: { group: string; worker: string; max: number; leaseMs?: number | undefined };
     answer: Leased | Refusal;
   };
+  /** The same for whoever passes tasks on: their content stays encoded. */
+  take: {
+    ask: { group: string; worker: string; max: number; leaseMs?: number | undefined };
+    answer: Taken | Refusal;
+  };
   /** One named job, out of turn; its limits still hold. */
   leaseJob: { ask: JobName & { worker: string; leaseMs?: number | undefined }; answer: LeasedTask | Refusal };
   report: {
     ask: { reports: readonly TaskReport[] };
     answer: readonly ((Done & { status: JobStatus }) | Refusal)[];
+  };
+  /** The same for reports that come encoded; all of one worker. Answers with refusals only, each with the place of its report. */
+  ack: {
+    ask: { worker: string; reports: readonly StoredReport[] };
+    answer: readonly (readonly [index: number, refusal: Refusal])[];
   };
   /** Renews leases. Not a record: who opens the shard next gives every lease a full time again. */
   heartbeat: { ask: { worker: string; tasks: readonly number[] }; answer: readonly Beat[] };

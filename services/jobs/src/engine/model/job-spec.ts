@@ -28,6 +28,19 @@ export interface JobSpec {
   readonly dedupe?: Dedupe | undefined;
 }
 
+/**
+ * A job of which a caller says no more than group, priority and payload, with its content encoded already. Most jobs are such, and most of what a queue does is
+ * done to them.
+ */
+export interface PlainJob {
+  readonly id: string;
+  readonly tenant: string;
+  readonly group: string;
+  readonly priority: number;
+  /** What `encodeBody` makes of group, priority and payload. */
+  readonly body: string;
+}
+
 export interface RetryPolicy {
   /** Tries after the first. */
   readonly retries: number;

@@ -1,4 +1,5 @@
 /** What the engine shows of its state. Views are copies: they do not change, and changing them changes nothing. */
+import type { Input } from "../state/job.ts";
 import type { AttemptOutcome, JobSpec, Limit, ScheduleSpec } from "./job-spec.ts";
 
 export type JobStatus = "scheduled" | "running" | "succeeded" | "failed" | "cancelled";
@@ -53,6 +54,19 @@ export interface LeasedTask {
   readonly isLastAttempt: boolean;
   readonly leaseMs: number;
   readonly inputs: readonly InputView[];
+}
+
+/** A leased task with its content as memory keeps it. */
+export interface TakenTask {
+  readonly task: number;
+  readonly tenant: string;
+  readonly id: string;
+  readonly body: string;
+  readonly attempt: number;
+  readonly relativeAttempt: number;
+  readonly isLastAttempt: boolean;
+  readonly leaseMs: number;
+  readonly inputs: readonly Input[];
 }
 
 export interface RefreshTask {

@@ -1,10 +1,10 @@
 /** Ties a job to the keys of its limits for as long as it has not ended. A key is there while a job names it, or while what workers reported of it counts. */
-import type { Body } from "../codec/body.ts";
+import type { Content } from "../codec/body.ts";
 import type { Limit } from "../model/job-spec.ts";
 import type { Job } from "./job.ts";
 import { LimitKey, limitName } from "./limit-key.ts";
 
-export function bindLimits(job: Job, content: Body, wallMs: number): void {
+export function bindLimits(job: Job, content: Content, wallMs: number): void {
   const { limits } = content;
   if (limits === undefined || limits.length === 0) return;
   const keys: LimitKey[] = [];
