@@ -1,5 +1,6 @@
 import type { Bench } from "./bench.ts";
 import code from "./code.ts";
+import codeFleet from "./code-fleet.ts";
 import failover from "./failover.ts";
 import faults from "./faults.ts";
 import gateway from "./gateway.ts";
@@ -24,4 +25,5 @@ export const benches: readonly Bench[] = [
   jobs,
   jobsOpen,
   code,
+  codeFleet,
 ];

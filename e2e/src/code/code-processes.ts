@@ -1,8 +1,9 @@
 /** A code-search fleet of real processes: nodes and a gateway of the built command, on a real store, with generated repositories. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { KeelsonProcess } from "../process/keelson-process.ts";
 
 export interface CodeProcessesOptions {
@@ -32,6 +33,7 @@ export class CodeProcesses {
   readonly folder = mkdtempSync(join(tmpdir(), "keelson-code-"));
   readonly nodes = new Map<string, KeelsonProcess>();
   readonly #options: CodeProcessesOptions;
+  #gateway: KeelsonProcess | undefined;
   #url = "";
 
   constructor(options: CodeProcessesOptions) {
@@ -66,7 +68,12 @@ export class CodeProcesses {
 
   async start(nodes: number): Promise<void> {
     const names = Array.from({ length: nodes }, (_, i) => `n${i}`);
-    const gateway = new KeelsonProcess(["gateway", ...this.#common, "--listen", "127.0.0.1:0"]);
+    const gateway = (this.#gateway = new KeelsonProcess([
+      "gateway",
+      ...this.#common,
+      "--listen",
+      "127.0.0.1:0",
+    ]));
     await Promise.all(names.map((name) => this.startNode(name)));
     this.#url = (await gateway.says(/(http:\/\/127\.0\.0\.1:\d+)/, 30_000))[1] ?? "";
   }
@@ -89,10 +96,37 @@ export class CodeProcesses {
     await node.says(/member of the fleet/, 60_000);
   }
 
-  /** The bytes that the operating system counts for a node. */
+  /** kill -9. It is no longer one of the nodes. */
+  kill(name: string): void {
+    this.nodes.get(name)?.signal("SIGKILL");
+    this.nodes.delete(name);
+  }
+
+  /** Asks a node to leave, and waits until it has. It is no longer one of the nodes. */
+  async drain(name: string, withinMs: number): Promise<void> {
+    const node = this.nodes.get(name);
+    if (!node) throw new Error(`there is no node ${name}`);
+    node.signal("SIGINT");
+    const late = sleep(withinMs, "late", { ref: false });
+    if ((await Promise.race([node.ended, late])) === "late")
+      throw new Error(`${name} did not leave within ${withinMs} ms:\n${node.all}`);
+    await node.endsWith(0);
+    this.nodes.delete(name);
+  }
+
+  /** Ends all of its processes, whatever they are doing. */
+  async stop(): Promise<void> {
+    const all = [...this.nodes.values(), ...(this.#gateway ? [this.#gateway] : [])];
+    for (const each of all) each.signal("SIGKILL");
+    await Promise.all(all.map((each) => each.ended));
+    this.nodes.clear();
+  }
+
+  /** The bytes that the operating system counts for a node; 0 when it has just ended. */
   rssBytes(name: string): number {
     const pid = this.nodes.get(name)?.pid;
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const file = `/proc/${pid}/status`;
+    const status = existsSync(file) ? readFileSync(file, "utf8") : "";
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
   }
 
