@@ -35,6 +35,12 @@ export const codePlugin = definePlugin({
   errors: CODE_ERRORS,
   console: [
     {
+      id: "search",
+      title: "Search",
+      about: "code in all repositories, as you type",
+      reads: ["status"],
+    },
+    {
       id: "repositories",
       title: "Repositories",
       about: "who holds which repository, at which commit",

@@ -11,9 +11,10 @@ const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 /** Each event's data, parsed, until the stream ends. Throws Problem, also for a failure that the stream itself tells of. */
 export async function* events<T>(
   path: string,
-  options: { readonly query?: Query | undefined; readonly signal: AbortSignal },
+  options: { readonly query?: Query | undefined; readonly body?: unknown; readonly signal: AbortSignal },
 ): AsyncGenerator<T, void> {
-  const answer = await respond("GET", path, { ...options, accept: "text/event-stream" });
+  // A question too long for an address is posted.
+  const answer = await respond(options.body === undefined ? "GET" : "POST", path, { ...options, accept: "text/event-stream" });
   if (!answer.body) return;
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -1,0 +1,44 @@
+/** Text that comes as base64 of bytes, with places counted in bytes; a page counts characters. */
+
+const decoder = new TextDecoder();
+
+export function bytesOf(base64: string): Uint8Array {
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** From and to, in characters of a line. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Ranges of bytes as ranges of characters, in order and apart from each other. */
+export function rangesOf(
+  bytes: Uint8Array,
+  text: string,
+  parts: readonly { readonly LineOffset: number; readonly MatchLength: number }[],
+): readonly Range[] {
+  const place = (offset: number): number =>
+    bytes.length === text.length ? offset : decoder.decode(bytes.subarray(0, offset)).length;
+  const found = parts
+    .map(({ LineOffset, MatchLength }) => ({
+      from: place(LineOffset),
+      to: Math.min(text.length, place(LineOffset + MatchLength)),
+    }))
+    .sort((a, b) => a.from - b.from);
+  const apart: Range[] = [];
+  for (const range of found) {
+    const last = apart.at(-1);
+    if (last && range.from <= last.to)
+      apart[apart.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };
+    else if (range.to > range.from) apart.push(range);
+  }
+  return apart;
+}
