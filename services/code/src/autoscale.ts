@@ -13,8 +13,8 @@ export interface FleetFacts {
   /** Lots that nobody had room for, round after round, and what they need. */
   readonly demanded: number;
   readonly demandedBytes: number;
-  /** Share of a processor that nodes use on average. */
-  readonly cpu: number;
+  /** Share of a processor that the busiest node uses; undefined while one of them has not said. */
+  readonly cpu: number | undefined;
   /** Claims in the last look. */
   readonly claims: number;
   readonly nodes: number;
@@ -57,9 +57,10 @@ export class Autoscaler {
       return { direction: "up", signals: [...up.keys()], reasons: [...up.values()] };
     }
     const { saturationLow, sustainMs } = this.#terms;
-    const quiet =
-      facts.nodes > 1 && facts.claims === 0 && facts.cpu < cpuLow && facts.saturation < saturationLow;
-    if (!quiet) {
+    const { cpu, nodes, claims } = facts;
+    const quiet = nodes > 1 && claims === 0 && facts.saturation < saturationLow;
+    // A node that has not said may be busy.
+    if (!quiet || cpu === undefined || cpu >= cpuLow) {
       this.#quietSince = undefined;
       return NONE;
     }
@@ -70,7 +71,7 @@ export class Autoscaler {
       direction: "down",
       signals: ["quiet"],
       reasons: [
-        `no claims, ${percent(facts.cpu)} % of processors and ${saturation} % of memory in use for ${sustainMs} ms: drain a node, then end it`,
+        `no claims, at most ${percent(cpu)} % of a processor on any node and ${saturation} % of memory in use for ${sustainMs} ms: drain a node, then end it`,
       ],
     };
   }

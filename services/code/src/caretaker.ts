@@ -7,6 +7,7 @@ import { Autoscaler, type FleetFacts, type ScaleTerms, type ScaleWish } from "./
 import type { RepositoryCatalogue } from "./catalogue.ts";
 import { roomiest, saturation, unclaimed, type FleetFigures } from "./fleet-figures.ts";
 import type { CodeMetrics } from "./metrics.ts";
+import { busiest, leftLoads } from "./node-load.ts";
 
 interface CaretakerPorts {
   readonly clock: Clock;
@@ -16,8 +17,6 @@ interface CaretakerPorts {
   readonly replicas: number;
   readonly sizeOf: (id: number) => number;
   readonly claimLatencyMs: () => number;
-  /** Share of a processor that this node used since it was last asked. */
-  readonly cpu: () => number;
   readonly scale: ScaleTerms & { readonly webhook?: string | undefined };
   readonly lookMs: number;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
@@ -64,6 +63,7 @@ export class Caretaker {
     const figures = this.#ports.figures();
     await this.#wake(figures);
     await this.#scale(figures);
+    await this.#tidy(figures);
   }
 
   /** One at a time: what it takes is known only when it is there. It is woken because there is room, so nothing makes room for it. */
@@ -95,7 +95,7 @@ export class Caretaker {
   }
 
   #facts(figures: FleetFigures): FleetFacts {
-    const { clock, catalogue, replicas, claimLatencyMs, cpu } = this.#ports;
+    const { clock, catalogue, replicas, claimLatencyMs } = this.#ports;
     const now = clock.now();
     const missing = new Set(unclaimed(figures, catalogue.all(), replicas));
     for (const replica of this.#unclaimedSince.keys())
@@ -112,10 +112,17 @@ export class Caretaker {
       saturation: saturation(figures),
       demanded: figures.demand?.count ?? 0,
       demandedBytes: figures.demand?.bytes ?? 0,
-      cpu: cpu(),
+      cpu: busiest(figures.nodes.keys(), catalogue.loads, clock.wall()),
       claims,
       nodes: figures.nodes.size,
     };
+  }
+
+  /** One at a time is enough: nodes do not leave in crowds for long. */
+  async #tidy({ nodes }: FleetFigures): Promise<void> {
+    const { catalogue, clock } = this.#ports;
+    const [gone] = leftLoads(nodes, catalogue.loads, clock.wall());
+    if (gone !== undefined) await catalogue.load(gone, undefined);
   }
 
   /** True when there is nobody to tell, or it was heard. */

@@ -21,6 +21,7 @@ interface AddedRepository {
   readonly rank?: number | undefined;
   readonly pinned?: boolean | undefined;
   readonly maxBids?: number | undefined;
+  readonly zones?: readonly string[] | undefined;
 }
 
 /** A repository with who holds it and what they have of it. */
@@ -198,6 +199,7 @@ function newRow(
     wantedAt: wall,
     addedAt: wall,
     ...(wanted.maxBids === undefined ? {} : { maxBids: wanted.maxBids }),
+    ...(wanted.zones === undefined ? {} : { zones: wanted.zones }),
     ...(trace === undefined ? {} : { trace }),
   };
 }

@@ -3,8 +3,9 @@
  * concerns, so that all nodes go from one whole list to the next. It decides nothing about who holds what.
  */
 import type { Catalogue, CatalogueHead } from "@keelson/runtime";
-import type { Known } from "@keelson/kernel";
+import type { Known, Override } from "@keelson/kernel";
 import { CodeError } from "./code-error.ts";
+import type { LoadRecord } from "./node-load.ts";
 import {
   repositoriesMax,
   shardOf,
@@ -31,17 +32,24 @@ type Edit = (row: Repository) => Repository | undefined;
 export class RepositoryCatalogue {
   readonly #catalogue: Catalogue;
   readonly #replicas: number;
+  readonly #zones: readonly string[];
   readonly #rows = new Map<number, Known<Repository>>();
   readonly #names = new Map<string, number>();
   #ordered: readonly Repository[] | undefined;
   readonly #records = new Map<string, IndexRecord>();
   readonly #sizes = new Map<number, number>();
+  /** By node. */
+  readonly loads = new Map<string, LoadRecord>();
   readonly #listeners = new Set<(about: string) => void>();
   readonly #unfollow: () => void;
 
-  constructor(catalogue: Catalogue, options: { readonly replicas: number }) {
+  constructor(
+    catalogue: Catalogue,
+    options: { readonly replicas: number; readonly zones: readonly string[] },
+  ) {
     this.#catalogue = catalogue;
     this.#replicas = options.replicas;
+    this.#zones = options.zones;
     this.#unfollow = catalogue.follow((about, known) => this.#changed(about, known));
   }
 
@@ -160,6 +168,11 @@ export class RepositoryCatalogue {
     return report === "committed";
   }
 
+  /** How busy a node is; undefined takes back what one that is gone has said. */
+  async load(node: string, value: LoadRecord | undefined): Promise<void> {
+    await this.#catalogue.commit({ guards: [], writes: [{ about: `load/${node}`, value }] });
+  }
+
   async foundSize(id: number, bytes: number): Promise<void> {
     const value: SizeRecord = { v: 1, bytes };
     await this.#catalogue.commit({ guards: [], writes: [{ about: `size/${id}`, value }] });
@@ -192,10 +205,7 @@ export class RepositoryCatalogue {
       ],
       overrides: changes.map(({ id, row }) => ({
         shard: `${service}/${id}`,
-        value:
-          row && (row.pinned || row.maxBids !== undefined)
-            ? { v: 1, pinned: row.pinned, ...(row.maxBids === undefined ? {} : { maxBids: row.maxBids }) }
-            : undefined,
+        value: row && this.#override(row),
       })),
     });
     if (report === "conflict") return false;
@@ -204,6 +214,17 @@ export class RepositoryCatalogue {
       "CATALOGUE_BUSY",
       "the store did not say whether the change was made: look at the list, then try again",
     );
+  }
+
+  /** What is said of it to auctions; undefined when it is like any other. */
+  #override({ pinned, maxBids, zones = this.#zones }: Repository): Override | undefined {
+    if (!pinned && maxBids === undefined && zones.length === 0) return undefined;
+    return {
+      v: 1,
+      pinned,
+      ...(maxBids === undefined ? {} : { maxBids }),
+      ...(zones.length === 0 ? {} : { zones }),
+    };
   }
 
   /** What is said of a repository besides its row goes with it. */
@@ -222,6 +243,9 @@ export class RepositoryCatalogue {
     } else if (part === "size") {
       if (known) this.#sizes.set(Number(id), (known.value as SizeRecord).bytes);
       else this.#sizes.delete(Number(id));
+    } else if (part === "load") {
+      if (known) this.loads.set(id, known.value as LoadRecord);
+      else this.loads.delete(id);
     }
     for (const listener of this.#listeners) listener(about);
   }

@@ -16,7 +16,7 @@ const fleet = (): TestFleet =>
 afterEach(() => code.stop());
 
 async function add(
-  ...repositories: { url: string; name?: string; pinned?: boolean }[]
+  ...repositories: { url: string; name?: string; pinned?: boolean; zones?: string[] }[]
 ): Promise<Repository[]> {
   return (await code.call("catalogue", "add", { repositories })).body as Repository[];
 }
@@ -145,6 +145,21 @@ describe("a fleet of code nodes", () => {
       code: "REPOSITORY_UNKNOWN",
     });
     expect(await status()).toHaveLength(1);
+  });
+
+  test("goes to the zone that is named for it, though others have more room, and moves when another is named", async () => {
+    code = new CodeFleet(fleet(), { zones: ["eu"] });
+    await code.add("far", 40_000_000, {}, "us");
+    await code.add("near", 10_000_000, {}, "eu");
+    const rows = ["p", "q"].map((name) => ({ name, url: code.scratch.repository(name, { x: name }) }));
+    const [p, q] = await add(rows[0]!, { ...rows[1]!, zones: ["us", "eu"] });
+    await eventually(
+      "both are held where they should be",
+      () => holder(p!.id) === "near" && holder(q!.id) === "far",
+    );
+    await code.call("catalogue", "set", { names: ["p"], zones: ["us"] });
+    await eventually("it has moved", () => holder(p!.id) === "far");
+    expect((await search(p!.id, "p")).files).toHaveLength(1);
   });
 
   test("an index that no longer holds what was built is found, and built again", async () => {

@@ -27,6 +27,7 @@ import { CloneCache, Credentials } from "./git/index.ts";
 import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
 import { Limiter } from "./limiter.ts";
 import { NodeFigures } from "./node-figures.ts";
+import { isWorthTelling, type LoadRecord } from "./node-load.ts";
 import type { TextMatcher } from "./query/index.ts";
 import { CATALOGUE_SHARD, type Repository } from "./repository.ts";
 import type { CodeSettings } from "./settings.ts";
@@ -45,6 +46,8 @@ interface CodeNodeOptions {
   readonly engine: CodeEngine;
   readonly matcher: TextMatcher;
   readonly tracer?: Tracer | undefined;
+  /** Of processor time; the process's when left out. */
+  readonly cpuMicros?: (() => number) | undefined;
 }
 
 export class CodeNode {
@@ -110,7 +113,12 @@ export class CodeNode {
       record: (id, replica, epoch, record) => this.#list.record(id, replica, epoch, record),
       log: (message, details) => context.log.info(details, message),
     };
-    this.#figures = new NodeFigures({ clock, lookMs, look: () => this.#look() });
+    this.#figures = new NodeFigures({
+      clock,
+      lookMs,
+      look: () => this.#look(),
+      cpuMicros: options.cpuMicros,
+    });
     metrics.set("code_reindex_objective_ms", config.reindexObjectiveMs);
     metrics.set("code_memory_budget_bytes", engine.memory.budgetBytes);
   }
@@ -144,7 +152,10 @@ export class CodeNode {
   #attach(node: KeelsonNode): void {
     const { clock, random, metrics, config, log } = this.#context;
     this.#node = node;
-    const catalogue = new RepositoryCatalogue(node.catalogue(SERVICE), { replicas: config.replicas });
+    const catalogue = new RepositoryCatalogue(node.catalogue(SERVICE), {
+      replicas: config.replicas,
+      zones: config.zones,
+    });
     this.#catalogue = catalogue;
     catalogue.onChange((about) => this.#changed(about));
     this.#evictor = new Evictor({
@@ -274,7 +285,6 @@ export class CodeNode {
       sizeOf: (id) => this.#budget.sizeOf(String(id)),
       claimLatencyMs: () =>
         this.#figures.claimLatencyMs(this.#node?.auctions.of(SERVICE)?.market.claimLatency),
-      cpu: () => this.#figures.cpu(),
       scale: config.scale,
       lookMs,
       log: (message, details) => log.info(details, message),
@@ -300,12 +310,25 @@ export class CodeNode {
     }
     // The whole fleet is looked at less often: that takes time in proportion to it.
     if (!this.#node || this.#looks++ % fleetLooks !== 0) return;
+    void this.#tellLoad();
     const figures = fleetFigures(this.#node, SERVICE);
     const rows = this.#list.all();
     metrics.set("code_repositories_unclaimed", unclaimed(figures, rows, config.replicas).length);
     metrics.set("code_repositories_demanded", figures.demand?.count ?? 0);
     metrics.set("code_repositories_resting", rows.filter(({ state }) => state === "resting").length);
     metrics.set("code_fleet_saturation", saturation(figures));
+  }
+
+  async #tellLoad(): Promise<void> {
+    const { clock, node, log } = this.#context;
+    const load: LoadRecord = { v: 1, cpu: this.#figures.cpu(), at: clock.wall() };
+    if (!isWorthTelling(this.#list.loads.get(node), load)) return;
+    try {
+      await this.#list.load(node, load);
+    } catch (error) {
+      // It is told again in a while.
+      log.debug({ why: String(error) }, "how busy this node is was not told");
+    }
   }
 
   #snapshots(bytesMin: number): SnapshotFolder {

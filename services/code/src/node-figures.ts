@@ -10,11 +10,20 @@ export class NodeFigures {
   #cpu = { at: 0, micros: 0 };
   #claims = { sumMs: 0, count: 0 };
 
-  constructor(options: { readonly clock: Clock; readonly lookMs: number; readonly look: () => void }) {
+  readonly #cpuMicros: () => number;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly lookMs: number;
+    readonly look: () => void;
+    /** Of processor time that this node has used since it started. */
+    readonly cpuMicros?: (() => number) | undefined;
+  }) {
     this.#clock = options.clock;
+    this.#cpuMicros = options.cpuMicros ?? processMicros;
     this.#lookMs = options.lookMs;
     this.#look = options.look;
-    this.#cpu = { at: this.#clock.now(), micros: cpuMicros() };
+    this.#cpu = { at: this.#clock.now(), micros: this.#cpuMicros() };
     this.#arm();
   }
 
@@ -26,7 +35,7 @@ export class NodeFigures {
   /** Since it was last asked; 1 is one whole processor. */
   cpu(): number {
     const now = this.#clock.now();
-    const micros = cpuMicros();
+    const micros = this.#cpuMicros();
     const { at, micros: before } = this.#cpu;
     this.#cpu = { at: now, micros };
     return now > at ? (micros - before) / 1_000 / (now - at) : 0;
@@ -49,7 +58,7 @@ export class NodeFigures {
   }
 }
 
-function cpuMicros(): number {
+function processMicros(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
 }

@@ -26,6 +26,8 @@ export interface Repository extends RepositoryFacts {
   readonly trace?: string;
   /** What an auction of it closes at, where that is set for it alone. */
   readonly maxBids?: number;
+  /** Zones that it should be in if there is room, best first; the fleet's when left out. */
+  readonly zones?: readonly string[];
 }
 
 /** `indexed/<id>/<replica>`: what a holder has of it. */

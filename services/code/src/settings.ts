@@ -28,6 +28,13 @@ export const codeSettings = z.object({
   buildsMax: z.int().min(1).max(64).default(2).describe("indexes that are built at once"),
   clonesMax: z.int().min(1).default(2_000).describe("clones that are kept on disk"),
   mirror: z.string().optional().describe("a folder or address with <host>/<path>.git of many repositories"),
+  zones: z
+    .array(z.string().min(1).max(64))
+    .max(16)
+    .default([])
+    .describe(
+      "zones that repositories should be in if there is room, best first: near the mirror, or near readers",
+    ),
   credentials: z.array(credential).default([]),
   fileBytesMax: size.default(2 << 20).describe("larger files are listed by path alone"),
   repositoryBytesMax: size.default(8 * 2 ** 30),

@@ -37,7 +37,8 @@ export function auctionOf(machine: AuctionMachine, lot: Lot): Auction {
     if (!bid || !bidders?.has(node) || !market.isCurrent(bid)) continue;
     const { freeBytes, maxBids } = bid;
     const neighbours = market.neighbours(lot, node);
-    bids.push({ node, revision, seenAt, session: value.session, freeBytes, maxBids, neighbours });
+    const away = market.away(lot, node);
+    bids.push({ node, revision, seenAt, session: value.session, freeBytes, maxBids, neighbours, away });
   }
   const passes = [...board.passesOn(lot.replica)]
     .filter(([node, { value }]) => bidders?.has(node) && market.isCurrent({ ...value, replica: lot.replica }))
@@ -51,6 +52,7 @@ export function auctionOf(machine: AuctionMachine, lot: Lot): Auction {
     configured: market.configuredMaxBids(lot),
     // What is to be moved for memory's sake is not to share a zone for it.
     neighboursMax: lot.why === "move" ? market.neighbours(lot, lot.holder!) : Infinity,
+    awayMax: lot.why === "move" ? market.away(lot, lot.holder!) : Infinity,
     minBytes: board.footprints.get(lot.shardKey)?.value.bytes ?? 0,
     gone: machine.closings.get(lot.replica)?.gone ?? NONE,
   };

@@ -13,6 +13,7 @@ function bid(node: string, freeBytes: number, given: Partial<BidAnswer> = {}): B
     maxBids: 0,
     freeBytes,
     neighbours: 0,
+    away: 0,
     ...given,
   };
 }
@@ -27,6 +28,7 @@ function auction(given: Partial<Auction>): Auction {
     configured: undefined,
     minBytes: 0,
     neighboursMax: Infinity,
+    awayMax: Infinity,
     gone: new Set(),
     ...given,
   };
@@ -61,6 +63,19 @@ describe("who wins", () => {
   test("never a bid from a more crowded zone when the replica is well where it is", () => {
     const bids = [bid("a", 9, { neighbours: 1 })];
     expect(judge({ bids, passes: [pass("b"), pass("c")], neighboursMax: 0 }).kind).toBe("empty");
+  });
+
+  test("the nearest zone goes before free memory, and after being alone in a zone", () => {
+    const bids = [bid("a", 9, { away: 2 }), bid("b", 5), bid("c", 7, { away: 1 })];
+    expect(winner({ bids })).toBe("b");
+    expect(
+      winner({ bids: [bid("a", 9, { away: 2 }), bid("b", 5, { neighbours: 1 })], passes: [pass("c")] }),
+    ).toBe("a");
+  });
+
+  test("what is moved does not go farther away than it is", () => {
+    const bids = [bid("a", 9, { away: 2 })];
+    expect(judge({ bids, passes: [pass("b"), pass("c")], awayMax: 1 }).kind).toBe("empty");
   });
 
   test("the next best when the winner's session is gone", () => {

@@ -18,6 +18,8 @@ export interface BidAnswer extends Answer {
   readonly freeBytes: number;
   /** How many other replicas of the shard are in the bidder's zone. */
   readonly neighbours: number;
+  /** How far the bidder's zone is from where the shard should be: 0 there, or when it does not matter. */
+  readonly away: number;
 }
 
 export interface Auction {
@@ -31,6 +33,8 @@ export interface Auction {
   readonly minBytes: number;
   /** Bids from zones with more other replicas of the shard do not win: the replica is well where it is. */
   readonly neighboursMax: number;
+  /** Bids from farther away do not win: the replica is nearer where it is. */
+  readonly awayMax: number;
   /** Sessions that are known to have ended, though the copy still shows their bids. */
   readonly gone: ReadonlySet<string>;
 }
@@ -79,10 +83,19 @@ export function judgeAuction(auction: Auction, windowMs: number, now: number): A
   if (!early && now < until) return { kind: "open", openedAt, until, needed, answers, missing };
   const ranked = bids
     .filter(
-      ({ freeBytes, neighbours, seenAt }) =>
-        freeBytes >= auction.minBytes && neighbours <= auction.neighboursMax && seenAt <= until,
+      ({ freeBytes, neighbours, away, seenAt }) =>
+        freeBytes >= auction.minBytes &&
+        neighbours <= auction.neighboursMax &&
+        away <= auction.awayMax &&
+        seenAt <= until,
     )
-    .sort((a, b) => a.neighbours - b.neighbours || b.freeBytes - a.freeBytes || a.revision - b.revision);
+    .sort(
+      (a, b) =>
+        a.neighbours - b.neighbours ||
+        a.away - b.away ||
+        b.freeBytes - a.freeBytes ||
+        a.revision - b.revision,
+    );
   if (ranked.length === 0) return { kind: "empty", answers, openedAt };
   return { kind: "won", how: early ? "short-circuited" : "timed out", openedAt, answers, needed, ranked };
 }

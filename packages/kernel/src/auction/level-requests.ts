@@ -1,5 +1,5 @@
 import type { Guard } from "../store/contract.ts";
-import { parseReplicaKey, type ReplicaKey } from "../identity/keys.ts";
+import { parseReplicaKey, shardKey, type ReplicaKey } from "../identity/keys.ts";
 import type { AuctionMachine } from "./auction-machine.ts";
 import { formatBytes } from "./bytes.ts";
 import { levellingMove, type Load, type Movable } from "./levelling.ts";
@@ -7,7 +7,7 @@ import { levellingMove, type Load, type Movable } from "./levelling.ts";
 /** A move that nobody took is not asked for again for so long. */
 const REFUSED_MS = 60_000;
 
-/** As the evaluator: asks for the moves that spread shards over zones and level memory, a few at a time, while nothing waits for a first holder. */
+/** As the evaluator: asks for the moves that spread shards over zones, bring them near, and level memory, a few at a time, while nothing waits for a first holder. */
 export function levelMemory(machine: AuctionMachine, office: Guard, now: number): void {
   const { market, asked } = machine;
   const { host, board, lots, terms, bidders } = market;
@@ -48,7 +48,12 @@ export function levelMemory(machine: AuctionMachine, office: Guard, now: number)
     request(machine, spread, `spreads replicas: zone ${zone} has another of the shard`, office, now);
     return;
   }
-  const move = levellingMove(loads, movable, terms.levelAt);
+  const near = nearingMove(machine, loads, movable);
+  if (near)
+    return request(machine, near, "a node in a zone that it should rather be in has room", office, now);
+  // What is to be in certain zones is not moved for memory's sake: who would take it is seldom there.
+  const free = movable.filter(({ replica }) => !hasZones(machine, replica));
+  const move = levellingMove(loads, free, terms.levelAt);
   if (!move) return;
   const reason = `levels memory: ${move.node} is the fullest; moves ${formatBytes(move.bytes)}`;
   request(machine, move, reason, office, now);
@@ -71,6 +76,35 @@ function spreadingMove(
       )
     );
   });
+}
+
+function hasZones({ market }: AuctionMachine, replica: ReplicaKey): boolean {
+  return (market.board.overrides.get(shardOf(replica))?.value.zones?.length ?? 0) > 0;
+}
+
+/** A replica that is farther from where it should be than a node that has room for it, and shares no more zones there. */
+function nearingMove(
+  { market }: AuctionMachine,
+  loads: readonly Load[],
+  movable: readonly Movable[],
+): Movable | undefined {
+  return movable.find(({ replica, node, bytes }) => {
+    const key = shardOf(replica);
+    const away = market.away({ shardKey: key }, node);
+    if (away === 0) return false;
+    const lot = { replica, shard: parseReplicaKey(replica).shard };
+    return loads.some(
+      (load) =>
+        load.budgetBytes - load.usedBytes >= bytes &&
+        market.away({ shardKey: key }, load.node) < away &&
+        market.neighbours(lot, load.node) <= market.neighbours(lot, node),
+    );
+  });
+}
+
+function shardOf(replica: ReplicaKey): string {
+  const { service, shard } = parseReplicaKey(replica);
+  return shardKey(service, shard);
 }
 
 function request(machine: AuctionMachine, move: Movable, reason: string, office: Guard, now: number): void {

@@ -174,6 +174,14 @@ export class Market {
     return count;
   }
 
+  /** How far a node is from where the shard should be: 0 in the first of its zones, or when it has none. */
+  away(lot: Pick<Lot, "shardKey">, node: string): number {
+    const zones = this.board.overrides.get(lot.shardKey)?.value.zones;
+    if (!zones || zones.length === 0) return 0;
+    const at = zones.indexOf(this.zones.get(node) ?? "");
+    return at === -1 ? zones.length : at;
+  }
+
   /** Does a bid still count? Its round is not over, and the lot is as it was. */
   isCurrent(bid: Pick<Bid, "replica" | "round" | "tenure">): boolean {
     const lot = this.lots.get(bid.replica);

@@ -18,6 +18,8 @@ export interface Override {
   /** Goes before all shards that are not. */
   readonly pinned?: boolean;
   readonly maxBids?: number;
+  /** Where it should be if it can, best first: near those who read it, or what it is built from. */
+  readonly zones?: readonly string[];
 }
 
 /** `bidder/<node>`: a node's seat at the auctions of a service, and its one outstanding bid. */

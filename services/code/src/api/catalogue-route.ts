@@ -21,6 +21,11 @@ const Settable = {
   rank: z.int().min(0).max(65_535).optional(),
   pinned: z.boolean().optional().describe("never evicted"),
   maxBids: z.int().min(1).optional().describe("answers at which its auctions close"),
+  zones: z
+    .array(z.string().min(1).max(64))
+    .max(16)
+    .optional()
+    .describe("zones that it should be in if there is room, best first"),
 };
 
 const Added = z.object({
