@@ -1,21 +1,20 @@
 /** A client of `silo.v1`, built from the protocol's tables, against the gateway: statuses, texts and a job's whole life. */
-import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
-import { SILO, type SiloAnswer, type SiloRequest } from "@keelson/jobs/silo";
+import type { ServiceError } from "@grpc/grpc-js";
+import type { SiloRequest } from "@keelson/jobs/silo";
 import { pack, unpack } from "msgpackr";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JobsGateway } from "./jobs-gateway.ts";
-
-type Name = keyof typeof SILO;
+import { SiloClient, type SiloName as Name } from "./silo-client.ts";
 
 let served: JobsGateway;
-let client: Client;
+let client: SiloClient;
 /** Where callers without a tenant belong. */
 let shard = "";
 let shards: string[] = [];
 
 beforeAll(async () => {
   served = await JobsGateway.start({}, { leaseMs: 60_000 });
-  client = new Client(served.gateway.grpcAddress ?? "", credentials.createInsecure());
+  client = new SiloClient(served.gateway.grpcAddress ?? "");
   const info = await call("GetClusterInfo", {});
   shards = info.shard_owners.map((owner) => owner.shard_id);
   for (const each of shards) {
@@ -28,29 +27,9 @@ afterAll(async () => {
   await served.stop();
 });
 
-function call<M extends Name>(method: M, request: Partial<SiloRequest<M>>): Promise<Required<SiloAnswer<M>>> {
-  const { request: asked, answer } = SILO[method];
-  return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(
-      `/silo.v1.Silo/${method}`,
-      (value: Partial<SiloRequest<M>>) => asked.encode(value as never),
-      (bytes) => answer.decode(bytes) as unknown as Required<SiloAnswer<M>>,
-      request,
-      (error: ServiceError | null, value) => (error === null ? resolve(value!) : reject(error)),
-    );
-  });
-}
-
-/** "status text", or "" when it succeeded. */
-async function failureOf<M extends Name>(method: M, request: Partial<SiloRequest<M>>): Promise<string> {
-  try {
-    await call(method, request);
-    return "";
-  } catch (error) {
-    const { code, details } = error as ServiceError;
-    return `${code} ${details}`;
-  }
-}
+const call = <M extends Name>(method: M, request: Partial<SiloRequest<M>>) => client.call(method, request);
+const failureOf = <M extends Name>(method: M, request: Partial<SiloRequest<M>>) =>
+  client.failureOf(method, request);
 
 const value = (data: unknown) => ({ msgpack: pack(data) });
 
@@ -216,30 +195,14 @@ describe("failures have the protocol's status and text", () => {
   });
 
   test("a message that is no protobuf", async () => {
-    const failure = await new Promise<ServiceError | null>((resolve) => {
-      client.makeUnaryRequest(
-        "/silo.v1.Silo/Enqueue",
-        (bytes: Buffer) => bytes,
-        (bytes) => bytes,
-        Buffer.from([0xff, 0xff, 0xff]),
-        (error) => resolve(error),
-      );
-    });
-    expect([3, 13]).toContain(failure?.code);
+    const failure = await client.raw("/silo.v1.Silo/Enqueue", Buffer.from([0xff, 0xff, 0xff]));
+    expect([3, 13]).toContain((failure as ServiceError).code);
   });
 });
 
 test("Gubernator's V1 counts for everybody", async () => {
-  const ask = (bytes: Buffer): Promise<Buffer> =>
-    new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
-        "/pb.gubernator.V1/GetRateLimits",
-        (each: Buffer) => each,
-        (each) => each,
-        bytes,
-        (error, answer) => (error === null ? resolve(answer!) : reject(error)),
-      );
-    });
+  const ask = async (bytes: Buffer): Promise<Buffer> =>
+    (await client.raw("/pb.gubernator.V1/GetRateLimits", bytes)) as Buffer;
   // name "n", unique_key "k", hits 1, limit 2, duration 60000.
   const request = Buffer.from("0a0e0a016e12016b1801200228e0d403", "hex");
   const statuses: string[] = [];

@@ -5,6 +5,7 @@ import { gubernatorService } from "./gubernator/grpc.ts";
 import { bulkRoutes } from "./http/bulk-routes.ts";
 import { jobRoutes } from "./http/job-routes.ts";
 import { overviewRoutes } from "./http/overview-routes.ts";
+import { queryRoutes } from "./http/query-routes.ts";
 import { queueRoutes } from "./http/queue-routes.ts";
 import { jobsMetrics } from "./metrics.ts";
 import { jobsService } from "./service.ts";
@@ -49,7 +50,7 @@ export const jobsPlugin = definePlugin({
   }),
   needs: ["objects"],
   service: jobsService,
-  http: { ...jobRoutes, ...bulkRoutes, ...queueRoutes, ...overviewRoutes },
+  http: { ...jobRoutes, ...bulkRoutes, ...queueRoutes, ...overviewRoutes, ...queryRoutes },
   grpc: [siloService, gubernatorService],
   verbs: jobsVerbs,
   metrics: jobsMetrics,
@@ -126,6 +127,11 @@ export const jobsPlugin = definePlugin({
     },
     JOBS_CLOSED: { status: 503, about: "the shard was closed before it took the request; nothing changed" },
     JOBS_OVERLOADED: { status: 429, about: "too many requests wait for the journal; nothing changed" },
+    SQL_INVALID: { status: 400, about: "the statement is malformed, or names what there is not" },
+    SQL_UNSUPPORTED: { status: 501, about: "the statement needs SQL that is not there; the text says what" },
+    SQL_TIMEOUT: { status: 504, about: "the statement took longer than 5 s: name a tenant, or a LIMIT" },
+    SQL_TOO_LARGE: { status: 413, about: "the statement would keep too much in memory" },
+    SQL_BUSY: { status: 429, about: "too many statements run on the shard" },
     NO_METHOD: { status: 400, about: "a shard of the job queue has no such method" },
   },
 });

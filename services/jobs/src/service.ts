@@ -83,7 +83,7 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
     const opened = new JobsShard({
       range,
       queue,
-      wallMs: () => clock.wall(),
+      clock,
       onEffects: (effects) => {
         count(effects);
         if (remote !== undefined) askRemote(remote, queue, effects);

@@ -2,7 +2,7 @@
  * A shard of the job queue as the fleet sees it: requests come in, go to the durable queue, and are answered once what they did is durable; streams push tasks,
  * results and events. It knows its range of tenants and refuses others. Decisions are the engine's, durability is the queue's.
  */
-import type { Shard, ShardRequest, ShardStats } from "@keelson/kernel";
+import type { Clock, Shard, ShardRequest, ShardStats } from "@keelson/kernel";
 import type { Ack, AckAnswer, BeatAsk, EventsOpen, ResultsOpen, WorkOpen } from "./protocol.ts";
 import {
   type Command,
@@ -22,6 +22,7 @@ import { unpackJobs, type Add } from "./packed/jobs.ts";
 import { unpackReports } from "./packed/reports.ts";
 import { ProgressBoard } from "./progress.ts";
 import { hex, isWithin, tenantPlace, type ShardRange } from "./ranges.ts";
+import { QueryDesk, type QueryAsk } from "./query-desk.ts";
 import { ShardFailure } from "./shard-failure.ts";
 import { halvesOf, splitFrozen, type Halves, type SplitPorts } from "./splitting.ts";
 import { bodyOf, commandOf } from "./shapes.ts";
@@ -36,7 +37,7 @@ const NO_JOBS = { scheduled: 0, running: 0, succeeded: 0, failed: 0, cancelled: 
 export interface JobsShardOptions {
   readonly range: ShardRange;
   readonly queue: DurableQueue;
-  readonly wallMs: () => number;
+  readonly clock: Clock;
   /** Told of everything that became durable, for metrics. */
   readonly onEffects?: (effects: readonly Effect[]) => void;
   /** The tenure has ended. */
@@ -53,6 +54,7 @@ export class JobsShard implements Shard {
   readonly #watch: WatchDesk;
   readonly #progress = new ProgressBoard();
   readonly #history: History;
+  readonly #query: QueryDesk;
   #splitting = false;
   /** Tenants that were found to be in range, because hashing costs more than looking. */
   readonly #known = new Set<string>();
@@ -60,13 +62,16 @@ export class JobsShard implements Shard {
   readonly #limiter = new Limiter();
 
   constructor(options: JobsShardOptions) {
-    const { queue, range, wallMs } = options;
+    const { queue, range, clock } = options;
+    const wallMs = (): number => clock.wall();
     this.#options = options;
     this.range = range;
     this.queue = queue;
     this.#work = new WorkDesk(queue);
     this.#watch = new WatchDesk(queue, wallMs);
     this.#history = new History(wallMs, (name) => queue.queries.get(name));
+    const holds = (tenant: string): boolean => this.#holds(tenant);
+    this.#query = new QueryDesk({ shard: range.id, queue, clock, holds });
     queue.onEffects = (effects) => {
       this.#work.effects(effects);
       this.#watch.effects(effects);
@@ -111,13 +116,15 @@ export class JobsShard implements Shard {
         return this.queue.queries.groups();
       case "stats":
         return { ...this.queue.queries.stats(), ...this.queue.stats };
+      case "storage":
+        return this.queue.storage;
       case "leaseWorker": {
         const { task } = bodyOf<{ task: number }>("task", body);
         return this.queue.queries.leases().find((lease) => lease.task === task)?.worker;
       }
       case "rates": {
         const { requests } = bodyOf<{ requests: readonly RateLimitRequest[] }>("rates", body);
-        const nowMs = this.#options.wallMs();
+        const nowMs = this.#options.clock.wall();
         return requests.map((request) => this.#limiter.check(request, nowMs));
       }
       case "split":
@@ -144,6 +151,8 @@ export class JobsShard implements Shard {
         return this.#watch.events(bodyOf<EventsOpen>("events", body));
       case "dump":
         return this.#dump(bodyOf<{ prefix: string }>("dump", body).prefix);
+      case "query":
+        return this.#query.run(bodyOf<QueryAsk>("query", body));
       default:
         throw new ShardFailure("NO_METHOD", `a shard of the job queue has no stream ${method}`);
     }

@@ -165,6 +165,7 @@ const RATES = {
   burst: isNumber,
   createdAtMs: maybe(isNumber),
 };
+const isParameter: Check = (value) => value === null || isText(value) || isNumber(value) || isFlag(value);
 const EVENTS = { tenant: maybe(isText), group: maybe(isText) };
 
 const BODIES = {
@@ -181,6 +182,7 @@ const BODIES = {
   schedules: { limit: isNumber, tenant: maybe(isText) },
   recent: { limit: isNumber, status: maybe((value) => STATUSES.has(value)), group: maybe(isText) },
   history: { fromMs: isNumber },
+  query: { sql: isText, parameters: isList(isParameter), tenants: maybe(isList(isText)) },
   task: { task: isNumber },
   dump: { prefix: isText },
   split: { at: maybe((value) => typeof value === "string" && /^[0-9a-f]{16}$/.test(value)) },

@@ -5,9 +5,11 @@ import { ShardFailure } from "../shard/shard-failure.ts";
 
 export const GRPC = {
   invalidArgument: 3,
+  deadlineExceeded: 4,
   notFound: 5,
   alreadyExists: 6,
   permissionDenied: 7,
+  resourceExhausted: 8,
   failedPrecondition: 9,
   unimplemented: 12,
   unavailable: 14,

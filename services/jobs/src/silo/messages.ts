@@ -1,6 +1,7 @@
 /** The messages of `silo.v1`, as tables. Field numbers are the protocol's and never change. */
 import {
   bool,
+  bytes,
   double,
   int,
   map,
@@ -141,6 +142,12 @@ const PARAMETER = message({
   bytes_value: optional(6, "bytes"),
   null_value: nested(7, EMPTY),
 });
+const QUERY = message({
+  shard: text(1),
+  sql: text(2),
+  tenant: optional(3, "text"),
+  parameters: repeated(4, PARAMETER),
+});
 const NAMED = { shard: text(1), id: text(2), tenant: optional(3, "text") };
 
 /** Each method's request and answer. */
@@ -255,18 +262,14 @@ export const SILO = {
     answer: message({ cancelled: bool(1), cancelled_at_ms: optional(2, "int") }),
   },
   Query: {
-    request: message({
-      shard: text(1),
-      sql: text(2),
-      tenant: optional(3, "text"),
-      parameters: repeated(4, PARAMETER),
-    }),
+    request: QUERY,
     answer: message({
       columns: repeated(1, message({ name: text(1), data_type: text(2) })),
       rows: repeated(2, SERIALIZED),
       row_count: int(3),
     }),
   },
+  QueryArrow: { request: QUERY, answer: message({ ipc_data: bytes(1) }) },
   RequestSplit: {
     request: message({ shard_id: text(1), split_point: text(2) }),
     answer: message({ left_child_id: text(1), right_child_id: text(2), phase: text(3) }),
@@ -303,6 +306,7 @@ export const SILO = {
   },
   ResetShards: { request: EMPTY, answer: message({ shards_reset: uint(1) }) },
   ForceReleaseShard: { request: message({ shard: text(1) }), answer: message({ released: bool(1) }) },
+  CompactShard: { request: message({ shard: text(1) }), answer: message({ status: text(1) }) },
   FlushShard: { request: message({ shard: text(1) }), answer: message({ status: text(1) }) },
   GetShardStorageInfo: {
     request: message({ shard: text(1) }),
@@ -311,6 +315,7 @@ export const SILO = {
       total_l0_size: uint(2),
       sorted_run_count: uint(3),
       total_sorted_run_size: uint(4),
+      sorted_runs: repeated(5, message({ id: uint(1), sst_count: uint(2), estimated_size: uint(3) })),
     }),
   },
   DumpTasks: { request: EMPTY, answer: message({ dump: text(1), task_count: uint(2) }) },

@@ -3,7 +3,7 @@
  * it is told that this address owns all of them, and requests go on to the holder from here. What the protocol has and this has not is in docs/reference/jobs.md.
  */
 import { randomUUID } from "node:crypto";
-import { GrpcFailure, type GrpcCall, type GrpcMethod, type GrpcService } from "@keelson/runtime";
+import { GrpcFailure, type GrpcCall, type GrpcMethod, type GrpcService, type Scope } from "@keelson/runtime";
 import { ShardCalls } from "../client/shard-calls.ts";
 import {
   isFinal,
@@ -20,6 +20,8 @@ import { hex } from "../shard/ranges.ts";
 import { siloJob, siloRefresh, siloResult, siloTask, specOf, tenantOf } from "./convert.ts";
 import { GRPC, callFailure, refusalFailure, shardNotFound } from "./failures.ts";
 import { importJobs } from "./importing.ts";
+import { configureShard, dumpTasks, forceRelease, GATEWAY_NODE, nodeInfo, storageInfo } from "./operating.ts";
+import { query, queryArrow } from "./query.ts";
 import { SILO, type SiloAnswer, type SiloRequest } from "./messages.ts";
 
 type Name = keyof typeof SILO;
@@ -244,24 +246,9 @@ function clusterInfo(call: SiloCall): SiloAnswer<"GetClusterInfo"> {
   };
 }
 
-/** Clients see one node: the gateway. */
-const GATEWAY_NODE = "gateway";
-
 const HANDLERS: { readonly [M in Name]?: Handler<M> } = {
   GetClusterInfo: (_, call) => Promise.resolve(clusterInfo(call)),
-  GetNodeInfo: (_, call) =>
-    Promise.resolve({
-      node_id: GATEWAY_NODE,
-      owned_shards: call.calls.map.ranges.map(({ id }) => ({
-        shard_id: id,
-        total_jobs: 0,
-        completed_jobs: 0,
-        cleanup_status: "CompactionDone",
-        created_at_ms: 0,
-        cleanup_completed_at_ms: 0,
-      })),
-      placement_rings: [],
-    }),
+  GetNodeInfo: (_, call) => nodeInfo(call),
   Enqueue: enqueue,
   GetJob: async (request, call) => siloJob(await view(request, call), request.include_attempts),
   GetJobResult: result,
@@ -286,6 +273,11 @@ const HANDLERS: { readonly [M in Name]?: Handler<M> } = {
   RequestSplit: requestSplit,
   // A split is one request here: when somebody can ask, it is over or was never begun.
   GetSplitStatus: () => Promise.resolve({ in_progress: false }),
+  Query: query,
+  ConfigureShard: (request, call) => Promise.resolve(configureShard(request, call)),
+  ForceReleaseShard: forceRelease,
+  GetShardStorageInfo: storageInfo,
+  DumpTasks: () => Promise.resolve(dumpTasks()),
   ResetShards: () =>
     Promise.reject(new GrpcFailure(GRPC.permissionDenied, "ResetShards is only available in dev mode")),
   FlushShard: async (request, call) => {
@@ -300,6 +292,15 @@ const READS: ReadonlySet<string> = new Set([
   "GetNodeInfo",
   "GetJob",
   "GetJobResult",
+  "Query",
+  "QueryArrow",
+  "GetShardStorageInfo",
+]);
+const FOR_ADMINS: ReadonlySet<string> = new Set([
+  "RequestSplit",
+  "ConfigureShard",
+  "ForceReleaseShard",
+  "DumpTasks",
 ]);
 
 export const siloService: GrpcService = {
@@ -311,21 +312,35 @@ export const siloService: GrpcService = {
 
 function methodOf(name: Name, handler: Handler<Name> | undefined): GrpcMethod {
   const { request, answer } = SILO[name];
-  return {
-    kind: "unary",
-    scope: name === "RequestSplit" ? "admin" : READS.has(name) ? "read" : "write",
-    tenant: (asked) => {
+  const method = {
+    scope: scopeOf(name),
+    tenant: (asked: unknown) => {
       const { tenant, tenant_id: other } = asked as { tenant?: string; tenant_id?: string };
       return tenant ?? other;
     },
-    decode: (bytes) => request.decode(bytes),
-    encode: (message) => answer.encode(message as never),
+    decode: (bytes: Uint8Array) => request.decode(bytes),
+    encode: (message: unknown) => answer.encode(message as never),
+  };
+  if (name === "QueryArrow")
+    return {
+      ...method,
+      kind: "server-stream",
+      handle: (asked, call) => queryArrow(asked as never, new SiloCall(call)),
+    };
+  return {
+    ...method,
+    kind: "unary",
     handle(asked, call) {
       if (handler === undefined)
         return Promise.reject(new GrpcFailure(GRPC.unimplemented, `${name} is not supported by this server`));
       return handler(asked as never, new SiloCall(call));
     },
   };
+}
+
+function scopeOf(name: Name): Scope {
+  if (FOR_ADMINS.has(name)) return "admin";
+  return READS.has(name) ? "read" : "write";
 }
 
 /** Ids of tasks are numbers here; whatever else a client sends is nobody's. */

@@ -24,7 +24,7 @@ import { listedBefore, Queries, type ListQuery } from "../engine/views/queries.t
 import { Checkpointer } from "./checkpointer.ts";
 import { Commits } from "./commits.ts";
 import { JobsError } from "./errors.ts";
-import type { FinishedJobs } from "./finished/finished-jobs.ts";
+import type { FinishedJobs, RunShape } from "./finished/finished-jobs.ts";
 import type { Manifest } from "./manifest.ts";
 import type { NodeJournal } from "./node-journal.ts";
 import type { Pages } from "./pages.ts";
@@ -75,6 +75,15 @@ export interface QueueStats {
   readonly checkpointFailures: number;
   readonly replayedRecords: number;
   readonly recordBytes: number;
+}
+
+/** How what the queue keeps is laid out. */
+export interface StorageView {
+  /** Journals with records that no checkpoint has. */
+  readonly journals: number;
+  /** Of this tenure's records since the last checkpoint. */
+  readonly journalBytes: number;
+  readonly runs: readonly RunShape[];
 }
 
 export class DurableQueue {
@@ -160,6 +169,15 @@ export class DurableQueue {
       checkpointFailures: this.#checkpointFailures,
       replayedRecords: this.#replayed,
       recordBytes: this.#commits.bytes,
+    };
+  }
+
+  get storage(): StorageView {
+    const { manifest, bytesAtLast } = this.#checkpointer;
+    return {
+      journals: new Set(manifest.tails.map(({ journal }) => journal)).size,
+      journalBytes: this.#commits.bytes - bytesAtLast,
+      runs: this.#finished.shape,
     };
   }
 

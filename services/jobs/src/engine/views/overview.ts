@@ -1,6 +1,13 @@
 /** Questions about all tenants at once, for people who look at a shard: who is there, what is planned, what changed last. Answers are copies, and bounded. */
 import { decodeBody } from "../codec/body.ts";
-import type { JobStatus, JobView, ScheduleView, TenantView } from "../model/views.ts";
+import {
+  isFinal,
+  type JobStatus,
+  type JobView,
+  type LimitView,
+  type ScheduleView,
+  type TenantView,
+} from "../model/views.ts";
 import type { Job } from "../state/job.ts";
 import type { State } from "../state/state.ts";
 import type { Tenant } from "../state/tenant.ts";
@@ -40,12 +47,36 @@ export class Overview {
 
   /** By tenant and id. */
   schedules(limit: number, tenant?: string): readonly ScheduleView[] {
-    const tenants = tenant === undefined ? this.#state.tenants.values() : [this.#state.tenants.get(tenant)];
     const views: ScheduleView[] = [];
-    for (const each of tenants)
-      for (const { id, cron, timeZone, missed, nextAtMs, body } of each?.schedules?.values() ?? [])
-        views.push({ id, tenant: each!.name, cron, timeZone, missed, nextAtMs, job: decodeBody(body) });
+    for (const each of this.#tenants(tenant))
+      for (const { id, cron, timeZone, missed, nextAtMs, body } of each.schedules?.values() ?? [])
+        views.push({ id, tenant: each.name, cron, timeZone, missed, nextAtMs, job: decodeBody(body) });
     return views.sort(inNameOrder).slice(0, limit);
+  }
+
+  /** Jobs that have not ended; of all tenants, or of one. Jobs that come meanwhile may be among them. */
+  *active(tenant?: string): Generator<JobView> {
+    for (const job of this.#open(tenant)) yield viewJob(job, this.#retentionMs);
+  }
+
+  /** Who holds places of concurrency limits, and who waits for them. */
+  *limitEntries(tenant?: string): Generator<LimitEntry> {
+    for (const job of this.#open(tenant)) {
+      const { id, priority, lease, startAtMs, limits = [] } = job;
+      const of = { tenant: job.tenant.name, id, priority };
+      for (const { kind, key, lines } of limits) {
+        if (kind === "rate") continue;
+        if (lease !== undefined) yield { ...of, key, holds: true, task: lease.task, atMs: lease.startedAtMs };
+        else if (lines.some(({ waiters }) => waiters === job.queue))
+          yield { ...of, key, holds: false, task: undefined, atMs: startAtMs };
+      }
+    }
+  }
+
+  *limits(tenant?: string): Generator<LimitView> {
+    for (const { name, limits } of this.#tenants(tenant))
+      for (const { kind, key, max, held, waiting } of limits?.values() ?? [])
+        yield { tenant: name, kind, key, max, held, waiting };
   }
 
   /** The jobs in memory that changed last, of all tenants. */
@@ -65,6 +96,29 @@ export class Overview {
     found.sort((a, b) => (listedBefore(a, b) ? -1 : listedBefore(b, a) ? 1 : 0));
     return found.slice(0, limit).map((job) => viewJob(job, this.#retentionMs));
   }
+
+  *#open(tenant: string | undefined): Generator<Job> {
+    for (const { jobs } of this.#tenants(tenant))
+      for (const job of jobs.values()) if (!isFinal(job.status)) yield job;
+  }
+
+  #tenants(name: string | undefined): Iterable<Tenant> {
+    if (name === undefined) return this.#state.tenants.values();
+    const tenant = this.#state.tenants.get(name);
+    return tenant === undefined ? [] : [tenant];
+  }
+}
+
+/** A job that holds a place of a limit, or waits for one. */
+export interface LimitEntry {
+  readonly tenant: string;
+  readonly key: string;
+  readonly holds: boolean;
+  readonly id: string;
+  readonly priority: number;
+  /** Of a holder. */
+  readonly task: number | undefined;
+  readonly atMs: number;
 }
 
 function viewTenant({ name, weight, paused, statuses, schedules }: Tenant): TenantView {

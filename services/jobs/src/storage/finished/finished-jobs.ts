@@ -20,12 +20,18 @@ import {
 } from "./entries.ts";
 import { decodeDirectory, directoryKey, Run, SECTIONS, type SectionName } from "./run.ts";
 import { RunWriter } from "./run-writer.ts";
-import { mergeEntries, type Entry } from "./section.ts";
+import { mergeEntries, PAGE_BYTES, type Entry } from "./section.ts";
 
 const MERGE_RUNS = 8;
 /** Entries that a question about one group looks at. */
 const LOOKED_AT_MAX = 10_000;
 const FINAL_STATUSES: readonly JobStatus[] = ["succeeded", "failed", "cancelled"];
+
+export interface RunShape {
+  readonly sequence: number;
+  readonly pages: number;
+  readonly bytes: number;
+}
 
 export class FinishedJobs {
   readonly #pages: Pages;
@@ -65,6 +71,14 @@ export class FinishedJobs {
   /** Some may be counted that were deleted or have expired. */
   get size(): number {
     return this.#runs.reduce((sum, { directory }) => sum + directory.jobs, 0);
+  }
+
+  /** The runs, oldest first. Pages are of one size, roughly. */
+  get shape(): readonly RunShape[] {
+    return this.#runs.map(({ directory: { sequence, firstKeys } }) => {
+      const pages = SECTIONS.reduce((sum, section) => sum + firstKeys[section].length, 0);
+      return { sequence, pages, bytes: pages * PAGE_BYTES };
+    });
   }
 
   mayHold({ tenant, id }: JobName): boolean {

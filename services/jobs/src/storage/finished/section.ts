@@ -14,7 +14,7 @@ export interface Entry {
   readonly value: string;
 }
 
-const PAGE_BYTES = 64 * 1024;
+export const PAGE_BYTES = 64 * 1024;
 
 export class SectionWriter {
   readonly firstKeys: string[] = [];

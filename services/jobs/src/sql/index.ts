@@ -1,0 +1,7 @@
+/** A small SQL: one SELECT over one table of rows that somebody else has. */
+export { SqlError } from "./sql-error.ts";
+export { Statement } from "./statement.ts";
+export type { Row } from "./compile.ts";
+export { rowBytes } from "./ordering.ts";
+export type { ColumnType, Value } from "./syntax.ts";
+export { TABLES, type Column, type TableName } from "./tables.ts";
