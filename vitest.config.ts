@@ -8,6 +8,8 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
     testTimeout: 20_000,
+    // A hook may start a server, or remove a whole checkout, on a busy machine.
+    hookTimeout: 60_000,
     pool: "threads",
     // Most tests wait for servers and timers: one worker, the default on two cores, would leave half the machine idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
