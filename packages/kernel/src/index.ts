@@ -46,7 +46,7 @@ export * from "./routing/retry-budget.ts";
 export * from "./routing/breakers.ts";
 export * from "./routing/judge.ts";
 export * from "./control/explain.ts";
-export { auctionLines, type AuctionExplanation } from "./control/explain-auction.ts";
+export { auctionLines, explainAuction, type AuctionExplanation } from "./control/explain-auction.ts";
 export * from "./placement/balanced/balanced.ts";
 export * from "./placement/balanced/input.ts";
 export * from "./placement/balanced/limits.ts";

@@ -1,11 +1,13 @@
 /**
- * The fleet's admin as an HTTP API, for a gateway to serve below /v1/fleet. Everything needs the scope admin. It adds nothing of its own: what a
+ * The fleet's admin as an HTTP API, for a gateway to serve below /v1/fleet. Looking needs the scope read, and a token that is
+ * not limited to tenants; changing something needs the scope admin. It adds nothing of its own: what a
  * route answers is what the admin says.
  */
 import { z } from "zod";
 import type { AnyPlugin } from "../plugin/plugin.ts";
 import { route, type RouteCall, type Routes } from "../plugin/route.ts";
 import { REPLICA_STATES, type EventPage, type FleetAdmin, type Wisher } from "./contract.ts";
+import { feedFrameSchema } from "./feed/feed-schema.ts";
 import {
   doneSchema,
   eventPageSchema,
@@ -33,7 +35,7 @@ const names = z
   .describe("several with commas");
 const wish = { reason: z.string().max(500).default(""), by: z.string().max(200).optional() };
 
-const read = { scope: "admin", mode: "read" } as const;
+const read = { scope: "read", mode: "read" } as const;
 const change = { scope: "admin", mode: "write", idempotent: true } as const;
 
 /** How long a stream of events waits for the next one before it looks whether its reader is still there. */
@@ -139,6 +141,7 @@ function reads(admin: FleetAdmin): Routes {
       answer: eventSchema,
       to: { kind: "custom", handle: (_, { signal }) => follow(admin, signal) },
     }),
+    ...(admin.feed ? { feed: feedRoute(admin.feed.bind(admin)) } : {}),
     doctor: route({
       ...read,
       verb: "GET",
@@ -149,6 +152,30 @@ function reads(admin: FleetAdmin): Routes {
       to: { kind: "custom", handle: async () => plain({ findings: await admin.doctor() }) },
     }),
   };
+}
+
+/** The schema's lists are not readonly, the frames' are: the compiler minds, JSON does not. */
+type Frames = AsyncIterable<z.input<typeof feedFrameSchema>>;
+
+function feedRoute(feed: NonNullable<FleetAdmin["feed"]>): Routes[string] {
+  return route({
+    ...read,
+    verb: "GET",
+    path: "/feed",
+    summary: "The fleet, live: everything, then what changes; what the console lives on",
+    description:
+      "After `reset` everything is told, until `live`; then come changes, gathered for 250 ms. With the last cursor as `after`, a reader that lost its connection goes on where it was.",
+    query: z.object({
+      replicas: z.stringbool().default(true).describe("also tell of every replica"),
+      node: name.optional().describe("ask this node how it is, every few seconds"),
+      after: z.string().max(100).optional().describe("the cursor of the last frame that was read"),
+    }),
+    answer: feedFrameSchema,
+    to: {
+      kind: "custom",
+      handle: ({ query }, { signal }) => feed(query, signal) as AsyncIterable<unknown> as Frames,
+    },
+  });
 }
 
 function changes(admin: FleetAdmin): Routes {

@@ -3,6 +3,7 @@
  * (LocalAdmin); the gateway serves the same over HTTP, and the command line asks either. Times are wall clocks in milliseconds.
  */
 import type { Contender, Epoch, ReplicaExplanation } from "@keelson/kernel";
+import type { FeedFrame, FeedQuery } from "./feed/frames.ts";
 import type { NodeReport } from "./node-report.ts";
 
 export interface FleetAdmin {
@@ -15,6 +16,8 @@ export interface FleetAdmin {
   forecast(query: ForecastQuery): Promise<readonly ServiceForecast[]>;
   /** What happened since the cursor. With `waitMs`, waits that long for something to happen. */
   events(query: EventQuery): Promise<EventPage>;
+  /** The fleet, live: everything, then what changes, until the signal is aborted. Only where the admin has a copy of the store itself. */
+  feed?(query: FeedQuery, signal: AbortSignal): AsyncIterable<FeedFrame>;
   doctor(): Promise<readonly Finding[]>;
   drain(node: string, wish: Wisher): Promise<ActionDone>;
   undrain(node: string): Promise<ActionDone>;

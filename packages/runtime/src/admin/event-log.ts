@@ -62,6 +62,11 @@ export class EventLog {
     for (const wake of waiters) wake();
   }
 
+  /** The last ones, oldest first. */
+  recent(count: number): readonly FleetEvent[] {
+    return this.#events.slice(-count);
+  }
+
   page({ after, limit = PAGE }: EventQuery): EventPage {
     const most = Math.min(eventsPageMax, Math.max(1, limit));
     const from = this.#from(after);

@@ -40,6 +40,8 @@ import { diagnose } from "./doctor.ts";
 import { AdminError } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { explainShard } from "./explain.ts";
+import { FleetFeed } from "./feed/feed.ts";
+import type { FeedFrame, FeedQuery } from "./feed/frames.ts";
 import { takeFacts, type FleetFacts } from "./facts.ts";
 import { forecast } from "./forecast.ts";
 import { Plans } from "./plans.ts";
@@ -76,6 +78,7 @@ export class LocalAdmin implements FleetAdmin {
   readonly #plans: Plans;
   readonly #terms: Terms;
   readonly #events: EventLog;
+  readonly #feed: FleetFeed;
   readonly #unfollow: () => void;
 
   constructor(options: LocalAdminOptions) {
@@ -87,9 +90,20 @@ export class LocalAdmin implements FleetAdmin {
     const id = Math.floor(random() * 2 ** 32).toString(16);
     this.#events = new EventLog({ clock, keys: this.#keys, id });
     this.#unfollow = this.#events.follow(mirror);
+    this.#feed = new FleetFeed({
+      keys: this.#keys,
+      mirror,
+      clock,
+      plans: this.#plans,
+      terms: this.#terms,
+      events: this.#events,
+      ask: options.ask,
+      id,
+    });
   }
 
   close(): void {
+    this.#feed.close();
     this.#unfollow();
   }
 
@@ -143,6 +157,10 @@ export class LocalAdmin implements FleetAdmin {
     await this.#facts();
     const waitMs = Math.min(EVENT_WAIT_MS_MAX, query.waitMs ?? 0);
     return this.#events.wait({ ...query, waitMs });
+  }
+
+  feed(query: FeedQuery, signal: AbortSignal): AsyncIterable<FeedFrame> {
+    return this.#feed.follow(query, signal);
   }
 
   async doctor(): Promise<readonly Finding[]> {

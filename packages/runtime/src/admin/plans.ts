@@ -39,7 +39,7 @@ export class Plans {
   }
 
   /** Undefined when the service has no view yet, or its placement is not known here. */
-  of(facts: FleetFacts, service: string): Plan | undefined {
+  of(facts: Pick<FleetFacts, "views" | "plans">, service: string): Plan | undefined {
     const view = facts.views.get(service)?.value;
     if (!view) return undefined;
     const entries = facts.plans.get(service) ?? [];

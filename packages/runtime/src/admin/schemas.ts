@@ -36,6 +36,13 @@ const pinStatus = z.strictObject({
   kept: z.boolean(),
 });
 
+export const wishesSchema = z.strictObject({
+  drains: z.array(
+    z.strictObject({ node: z.string(), by: z.string(), reason: z.string(), since: wall, held: count }),
+  ),
+  pins: z.array(pinStatus),
+});
+
 export const fleetStatusSchema = z.strictObject({
   fleet: z.string(),
   at: wall,
@@ -50,13 +57,10 @@ export const fleetStatusSchema = z.strictObject({
   manager: z.strictObject({ node: z.string(), since: wall }).optional(),
   members: count,
   services: z.array(serviceStatus),
-  drains: z.array(
-    z.strictObject({ node: z.string(), by: z.string(), reason: z.string(), since: wall, held: count }),
-  ),
-  pins: z.array(pinStatus),
+  ...wishesSchema.shape,
 });
 
-const nodeReport = z.strictObject({
+export const nodeReportSchema = z.strictObject({
   node: z.string(),
   pid: count,
   uptimeMs: z.number(),
@@ -85,7 +89,7 @@ export const nodesSchema = z.strictObject({
       held: count,
       contending: count,
       services: z.record(z.string(), count),
-      report: z.union([nodeReport, z.string()]).optional(),
+      report: z.union([nodeReportSchema, z.string()]).optional(),
     }),
   ),
 });
@@ -208,4 +212,8 @@ export const findingsSchema = z.strictObject({
   ),
 });
 
-export const doneSchema = z.strictObject({ done: z.string(), already: z.boolean() });
+export const doneSchema = z.strictObject({
+  done: z.string(),
+  already: z.boolean(),
+  change: z.strictObject({ before: z.unknown(), after: z.unknown() }).optional(),
+});
