@@ -5,28 +5,34 @@ import {
   KeelsonError,
   OtlpExporter,
   Tracer,
-  pathsOf,
   type Api,
   type FleetLink,
   type ParsedKey,
   type RouterCounts,
 } from "@keelson/runtime";
+import { AuditLog } from "./audit/audit-log.ts";
+import { Auditor } from "./audit/auditor.ts";
+import { Admission } from "./auth/admission.ts";
 import { Authority } from "./auth/authority.ts";
 import { consoleEndpoints } from "./console/console-endpoints.ts";
 import { GrpcServer } from "./grpc/grpc-server.ts";
 import { BodyBudget } from "./http/body.ts";
 import { Front } from "./http/front.ts";
+import { mountAll } from "./http/mounting.ts";
 import { ownEndpoints } from "./http/own-endpoints.ts";
 import { PluginEndpoint } from "./http/plugin-endpoint.ts";
 import { HttpServer } from "./http/server.ts";
 import { GatewayMetrics } from "./observe/gateway-metrics.ts";
 import { healthOf, type Health } from "./observe/health.ts";
 import { GATEWAY_LIMITS, type GatewayOptions } from "./options.ts";
+import { RateLimits } from "./rate/rate-limits.ts";
 import { Shedding } from "./shedding.ts";
 
 export interface Gateway {
   /** `http://host:port`. */
   readonly url: string;
+  /** The same of the listener for operators, when there is one of its own. */
+  readonly adminUrl: string | undefined;
   /** `host:port` of gRPC; undefined when no plug-in has any, or it was not asked for. */
   readonly grpcAddress: string | undefined;
   health(): Health;
@@ -67,51 +73,59 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     exporter && new Tracer({ clock, random, sink: exporter, sampleRatio: options.traces?.sampleRatio ?? 0 });
   const metrics = new GatewayMetrics();
   const authority = new Authority(tokens, clock);
+  const rates = new RateLimits(limits, clock);
+  const admission = new Admission(authority, rates);
+  const auditor = new Auditor(options.audit ?? (await AuditLog.open({ clock })));
   const shedding = new Shedding(limits, clock);
   const bodies = new BodyBudget(limits.bodyBytesInflightMax);
   const streams = { open: 0 };
   let stopping = false;
   const health = (): Health => healthOf(fleet, client, stopping);
-  const front = new Front({
-    clock,
-    random,
-    log,
-    limits,
-    authority,
-    shedding,
-    metrics,
-    tracer,
-    staleMs: () => client.copy.staleMs,
-  });
+  const newFront = (): Front =>
+    new Front({
+      clock,
+      random,
+      log,
+      limits,
+      admission,
+      auditor,
+      shedding,
+      metrics,
+      tracer,
+      staleMs: () => client.copy.staleMs,
+    });
+  /** Serves everything, on the listener for operators when there is one. */
+  const front = newFront();
   const apis: readonly Api[] = [...plugins, ...(options.apis ?? [])];
-  const own = ownEndpoints({
-    plugins: apis,
-    metrics,
-    client,
-    health,
-    version: VERSION,
-    addressOf: (node) => addressOf(client, node),
+  const ownOf = (served: readonly Api[]): ReturnType<typeof ownEndpoints> =>
+    ownEndpoints({
+      plugins: served,
+      metrics,
+      client,
+      health,
+      version: VERSION,
+      addressOf: (node) => addressOf(client, node),
+    });
+  const forPublic = options.adminListen && newFront();
+  mountAll(front, forPublic, {
+    plugins,
+    apis: options.apis ?? [],
+    own: ownOf,
+    console: consoleEndpoints({ fleet, version: VERSION, apis, authority }),
+    endpoint: (api, name, route) =>
+      new PluginEndpoint(api, name, route, { client, clock, limits, authority, auditor, bodies, streams }),
   });
-  const page = consoleEndpoints({ fleet, version: VERSION, apis, authority });
-  for (const [path, endpoint] of [...own, ...page]) front.mount("GET", path, endpoint);
-  for (const plugin of apis)
-    for (const [name, route] of Object.entries(plugin.http ?? {})) {
-      const endpoint = new PluginEndpoint(plugin, name, route, {
-        client,
-        clock,
-        limits,
-        authority,
-        bodies,
-        streams,
-      });
-      for (const path of pathsOf(plugin.name, route)) front.mount(route.verb, path, endpoint);
-    }
-  const server = new HttpServer({
-    limits,
-    tls: options.tls,
-    handle: (request, response) => front.handle(request, response),
-    malformed: (code) => metrics.malformed(code),
-  });
+  const newServer = (served: Front): HttpServer =>
+    new HttpServer({
+      limits,
+      tls: options.tls,
+      clock,
+      handle: (request, response) => served.handle(request, response),
+      malformed: (code) => metrics.malformed(code),
+      problem: (text) => log.error({ cause: text }, "the certificate of the gateway was not taken"),
+    });
+  const server = newServer(forPublic ?? front);
+  const adminServer = forPublic && newServer(front);
   showGauges(metrics, {
     client,
     shedding,
@@ -125,7 +139,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ? new GrpcServer({
           plugins,
           access: client.fleet,
-          authority,
+          admission,
+          auditor,
           shedding,
           metrics,
           log,
@@ -134,20 +149,24 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         })
       : undefined;
   let where: AddressInfo;
+  let adminWhere: AddressInfo | undefined;
   let grpcAddress: string | undefined;
   try {
     where = await server.listen(options.listen);
+    if (adminServer && options.adminListen) adminWhere = await adminServer.listen(options.adminListen);
     if (grpc && options.grpcListen) grpcAddress = await grpc.listen(options.grpcListen);
   } catch (error) {
     tokens?.stop();
-    await server.close(Promise.resolve());
+    await Promise.all([server.close(Promise.resolve()), adminServer?.close(Promise.resolve())]);
     throw error;
   }
-  const host = where.family === "IPv6" ? `[${where.address}]` : where.address;
+  const urlOf = ({ family, address, port }: AddressInfo): string =>
+    `${options.tls ? "https" : "http"}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
   shedding.start();
   client.start();
   return {
-    url: `${options.tls ? "https" : "http"}://${host}:${where.port}`,
+    url: urlOf(where),
+    adminUrl: adminWhere && urlOf(adminWhere),
     grpcAddress,
     health,
     ready: (timeoutMs) => untilReady(health, clock, timeoutMs),
@@ -157,7 +176,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const cut = new Promise<void>((resolve) => {
         timer = clock.after(graceMs, resolve);
       });
-      await Promise.all([server.close(cut), grpc?.close(cut)]);
+      await Promise.all([server.close(cut), adminServer?.close(cut), grpc?.close(cut)]);
       timer.cancel();
       shedding.stop();
       authority.live.stop();
@@ -177,9 +196,11 @@ function listenProblem({
   store,
   link,
   grpcListen,
+  adminListen,
 }: GatewayOptions): string | undefined {
   if (nodes.length === 0 && !store && !link) return "a gateway needs the address of a node, or a store";
-  const outside = [listen, ...(grpcListen ? [grpcListen] : [])].find(({ host }) => !isLoopback(host));
+  const all = [listen, grpcListen, adminListen].filter((where) => where !== undefined);
+  const outside = all.find(({ host }) => !isLoopback(host));
   if (!outside || insecure === true) return undefined;
   const missing = [...(tokens ? [] : ["tokens"]), ...(tls ? [] : ["TLS"])];
   if (missing.length === 0) return undefined;

@@ -14,3 +14,6 @@ export { withTokens } from "./auth/tokens-api.ts";
 export { PROBLEMS } from "./problem.ts";
 export { GATEWAY_METRICS } from "./observe/gateway-metrics.ts";
 export type { Health } from "./observe/health.ts";
+export { AuditLog } from "./audit/audit-log.ts";
+export type { AuditEntry } from "./audit/audit-entry.ts";
+export { withAudit } from "./audit/audit-api.ts";

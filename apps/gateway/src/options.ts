@@ -12,6 +12,7 @@ import type {
   RouterOptions,
   Store,
 } from "@keelson/runtime";
+import type { AuditLog } from "./audit/audit-log.ts";
 import type { TokenSource } from "./auth/token-source.ts";
 
 export interface GatewayOptions {
@@ -22,6 +23,8 @@ export interface GatewayOptions {
   readonly apis?: readonly Api[] | undefined;
   /** Port 0 takes a free one. */
   readonly listen: HostPort;
+  /** Where `apis`, metrics and the console are served, beside all else. Given, they are served nowhere but here. */
+  readonly adminListen?: HostPort | undefined;
   /** Nodes whose copy of the store it may follow, `host:port`; others are learnt from them. */
   readonly nodes?: readonly string[] | undefined;
   /** Followed when no node gives its copy. One of the two is needed. */
@@ -37,6 +40,8 @@ export interface GatewayOptions {
   readonly log: Logger;
   /** Where tokens are looked up. Left out, nobody needs one: then it listens on loopback only, unless told otherwise. */
   readonly tokens?: TokenSource | undefined;
+  /** Who did what; left out, it is kept in memory only. Whoever opened it closes it. */
+  readonly audit?: AuditLog | undefined;
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** Listens off loopback even without tokens or TLS. */
   readonly insecure?: boolean | undefined;
@@ -77,6 +82,14 @@ export interface GatewayLimits {
   readonly streamStallMs: number;
   /** Shards that one scatter asks at once. */
   readonly scatterConcurrencyMax: number;
+  /** Requests a second with one token; 0: no limit. Twice as many may come at once. */
+  readonly tokenRequestsPerSecondMax: number;
+  /** The same from one address, without a token. */
+  readonly addressRequestsPerSecondMax: number;
+  /** Tokens a second from one address that are not taken; ten times as many may come at once. */
+  readonly refusalsPerSecondMax: number;
+  /** Tokens and addresses whose rates are kept, each. */
+  readonly rateKeysMax: number;
 }
 
 export const GATEWAY_LIMITS: GatewayLimits = {
@@ -96,4 +109,8 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   streamPulseMs: 15_000,
   streamStallMs: 30_000,
   scatterConcurrencyMax: 64,
+  tokenRequestsPerSecondMax: 0,
+  addressRequestsPerSecondMax: 0,
+  refusalsPerSecondMax: 20,
+  rateKeysMax: 10_000,
 };

@@ -39,6 +39,10 @@ export const PROBLEMS = {
   BUDGET: { status: 503, about: "too many requests need a retry; this one got none" },
   MOVED: { status: 503, about: "the shard moved while it was streamed: ask again" },
   PARTIAL: { status: 503, about: "some shards did not answer, and the operation gives no partial answer" },
+  AUDIT_UNAVAILABLE: {
+    status: 503,
+    about: "the audit log cannot be written, and no action is carried out without it",
+  },
   NOT_READY: { status: 503, about: "the gateway does not know the fleet yet, or is stopping" },
   TIMEOUT: { status: 504, about: "no answer in time; a write may have been carried out" },
 } as const satisfies Record<string, { readonly status: number; readonly about: string }>;

@@ -30,3 +30,4 @@ export * from "./trace/index.ts";
 export * from "./node/serve-fleet-node.ts";
 export { MeasuredStore } from "./node/measured-store.ts";
 export { NODE_METRICS, NodeMetrics } from "./node/node-metrics.ts";
+export { redact } from "./secrets/redact.ts";

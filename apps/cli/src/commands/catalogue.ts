@@ -128,6 +128,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./fleet/pin.ts")).retryCommand(),
   },
   {
+    name: "audit",
+    group: "See",
+    about: "who asked the gateway for what, and what became of it",
+    load: async () => (await import("./fleet/audit.ts")).auditCommand(),
+  },
+  {
     name: "token",
     group: "Other",
     about: "make, list and revoke the bearer tokens of a gateway",

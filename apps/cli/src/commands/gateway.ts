@@ -1,5 +1,5 @@
 /** `keelson gateway`: the HTTP front door of a fleet, until it is told to stop. */
-import { startGateway, withTokens } from "@keelson/gateway";
+import { startGateway, withAudit, withTokens, type AuditLog } from "@keelson/gateway";
 import { Command } from "commander";
 import { terms } from "@keelson/kernel";
 import { LocalAdmin, SystemClock, askOver, fleetApi, fleetMirror, systemRandom } from "@keelson/runtime";
@@ -11,6 +11,8 @@ import { flagsOf, withSettings } from "../config/options.ts";
 import type { ConfigOf } from "../config/settings.ts";
 import { openTls } from "../config/tls.ts";
 import { listenFailure, UsageError } from "../failure.ts";
+import { openAudit } from "../gateway/audit.ts";
+import { rateLimits } from "../gateway/rates.ts";
 import { openTokens } from "../gateway/tokens.ts";
 import { openLog } from "../node/log.ts";
 import { loadPlugins } from "../node/plugins.ts";
@@ -45,13 +47,15 @@ async function run(config: GatewayConfig): Promise<void> {
   const mirror = fleetMirror(fleet, { store, clock, random }, terms());
   const admin = new LocalAdmin({ fleet, mirror, store, clock, random, ask: askOver(pool) });
   mirror.start();
+  let audit: AuditLog | undefined;
   try {
     const { "tls-cert": certFile, "tls-key": keyFile, "grpc-listen": grpcListen } = config;
     const tokens = openTokens(config.tokens, { fleet, store, clock, problem });
+    audit = await openAudit(config.audit, clock, problem);
     const gateway = await startGateway({
       fleet,
       plugins,
-      apis: [withTokens(fleetApi(admin), tokens && { ...tokens, clock })],
+      apis: [withAudit(withTokens(fleetApi(admin), tokens && { ...tokens, clock }), audit)],
       listen: parseListen(config.listen),
       ...(config.node === undefined ? {} : { nodes: config.node }),
       store,
@@ -60,6 +64,9 @@ async function run(config: GatewayConfig): Promise<void> {
       random,
       log: openLog(config.log, { fleet, gateway: config.listen }),
       tokens: tokens?.source,
+      audit,
+      adminListen: config["admin-listen"] === undefined ? undefined : parseListen(config["admin-listen"]),
+      limits: rateLimits(config["token-rate"], config["address-rate"]),
       ...(certFile === undefined || keyFile === undefined ? {} : { tls: { certFile, keyFile } }),
       ...(grpcListen === undefined ? {} : { grpcListen: parseListen(grpcListen) }),
       ...(config.otlp === undefined ? {} : { traces: { otlpUrl: config.otlp, sampleRatio: 1 } }),
@@ -68,6 +75,7 @@ async function run(config: GatewayConfig): Promise<void> {
       throw listenFailure(error, config.listen, "--listen");
     });
     say(`gateway of fleet ${fleet} listens on ${gateway.url}`);
+    if (gateway.adminUrl !== undefined) say(`operators are served at ${gateway.adminUrl}`);
     const stop = stopSignal();
     // Until then it answers that it is not ready; it may be started before the first node, and waits for as long as it takes.
     void gateway.ready(READY_MS).then(
@@ -79,6 +87,7 @@ async function run(config: GatewayConfig): Promise<void> {
     await gateway.stop({ graceMs: GRACE_MS });
     say("stopped");
   } finally {
+    await audit?.close();
     admin.close();
     mirror.stop();
     pool.close();

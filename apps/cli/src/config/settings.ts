@@ -76,6 +76,21 @@ const tokens = {
   schema: file.optional(),
 };
 
+const adminListen = {
+  value: "<host:port>",
+  about:
+    "where operators are served: the fleet's API, metrics and the console, then nowhere else (with all else)",
+  schema: text((value) => thrown(() => parseListen(value))).optional(),
+};
+
+const audit = (about: string) => ({ value: "<file>", about, schema: file.optional() });
+
+const rate = (of: string) => ({
+  value: "<number>",
+  about: `requests a second ${of}; twice as many may come at once (no limit)`,
+  schema: number(0, 1_000_000, false).optional(),
+});
+
 const otlp = {
   value: "<url>",
   about: "where traces are sent, e.g. http://127.0.0.1:4318/v1/traces",
@@ -152,6 +167,7 @@ const GATEWAY = {
   store,
   listen: listen("where it takes HTTP", GATEWAY_LISTEN),
   "grpc-listen": grpcListen,
+  "admin-listen": adminListen,
   node: {
     value: "<host:port>",
     about:
@@ -176,6 +192,9 @@ const GATEWAY = {
   "node-tls-cert": pem("the certificate that it shows to nodes, as PEM; read again when it changes"),
   "node-tls-key": pem("the private key of that certificate, as PEM"),
   "node-tls-name": tlsName,
+  audit: audit("where who did what is written, as lines of JSON; rotated (in memory only)"),
+  "token-rate": rate("with one token"),
+  "address-rate": rate("from one address without a token"),
   insecure: {
     value: "",
     about: "listen off loopback without tokens or TLS, for whoever comes",
@@ -199,6 +218,7 @@ const UP = {
   },
   listen: listen("where the gateway takes HTTP", GATEWAY_LISTEN),
   "grpc-listen": grpcListen,
+  "admin-listen": adminListen,
   fleet,
   nodes: {
     value: "<number>",
@@ -211,6 +231,9 @@ const UP = {
   ]),
   shards,
   tokens,
+  audit: audit("where who did what is written, as lines of JSON; rotated (audit.jsonl in the data folder)"),
+  "token-rate": GATEWAY["token-rate"],
+  "address-rate": GATEWAY["address-rate"],
   insecure: GATEWAY.insecure,
   demo: {
     value: "",

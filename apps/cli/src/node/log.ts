@@ -1,6 +1,9 @@
 /** The structured log of a process: JSON lines on stderr, beside the lines for people on stdout. */
+import { redact } from "@keelson/runtime";
 import pino, { type Logger } from "pino";
 
 export function openLog(level: string, about: Readonly<Record<string, string>>): Logger {
-  return pino({ level, base: about }, pino.destination({ dest: 2, sync: true }));
+  const stderr = pino.destination({ dest: 2, sync: true });
+  // Whatever a service or a library puts into a message, what looks like a secret does not get as far as the disk.
+  return pino({ level, base: about }, { write: (line: string) => void stderr.write(redact(line)) });
 }

@@ -3,7 +3,7 @@
  * with everything they keep in one folder. The parts are those of a real fleet and know of each other only what they would know there.
  */
 import { join, resolve } from "node:path";
-import { startGateway, withTokens, type Gateway } from "@keelson/gateway";
+import { startGateway, withAudit, withTokens, type Gateway } from "@keelson/gateway";
 import { terms, type Decision } from "@keelson/kernel";
 import {
   LocalAdmin,
@@ -20,6 +20,9 @@ import { WirePool } from "@keelson/wire";
 import { parseListen } from "../config/listen.ts";
 import type { ConfigOf } from "../config/settings.ts";
 import { listenFailure } from "../failure.ts";
+import { markFirstRun } from "../first-run/first-mark.ts";
+import { openAudit } from "../gateway/audit.ts";
+import { rateLimits } from "../gateway/rates.ts";
 import { openTokens } from "../gateway/tokens.ts";
 import { openFleetObjects } from "../node/fleet-objects.ts";
 import { FolderMemory } from "../node/folder-memory.ts";
@@ -55,7 +58,6 @@ export class LocalFleet {
   readonly #endings: Ending[] = [];
   readonly #nodes: ServedNode[] = [];
   #gateway: Gateway | undefined;
-  #isNew = false;
 
   constructor(options: LocalFleetOptions) {
     this.#options = options;
@@ -64,11 +66,6 @@ export class LocalFleet {
   /** Where its gateway listens, once it does. */
   get url(): string {
     return this.#gateway?.url ?? "";
-  }
-
-  /** Its folder had no store before; known once it has started. */
-  get isNew(): boolean {
-    return this.#isNew;
   }
 
   /** Where its nodes take requests, once they do. */
@@ -105,7 +102,7 @@ export class LocalFleet {
 
     const store = await EmbeddedStore.open({ folder: join(data, "store"), clock, random });
     this.#endings.push(() => store.close());
-    this.#isNew = store.origin === "new";
+    if (store.origin === "new") markFirstRun(data);
     step("store", store.origin === "new" ? `${data}, new` : `${data}, as it was left`);
 
     const objects = await openFleetObjects({
@@ -138,10 +135,12 @@ export class LocalFleet {
     const firstToken = join(data, "first-token");
     if (tokens?.keeper.place === "store" && (await makeFirstToken(tokens.keeper, firstToken)))
       step("token", `${firstToken} has the first one, with the scope admin`);
+    const audit = await openAudit(config.audit ?? join(data, "audit.jsonl"), clock, this.#options.problem);
+    this.#endings.push(() => audit.close());
     this.#gateway = await startGateway({
       fleet,
       plugins,
-      apis: [withTokens(fleetApi(admin), tokens && { ...tokens, clock })],
+      apis: [withAudit(withTokens(fleetApi(admin), tokens && { ...tokens, clock }), audit)],
       listen: parseListen(config.listen),
       nodes: addresses,
       store: own,
@@ -149,6 +148,9 @@ export class LocalFleet {
       random,
       log: openLog(config.log, { fleet, gateway: "up" }),
       tokens: tokens?.source,
+      audit,
+      adminListen: config["admin-listen"] === undefined ? undefined : parseListen(config["admin-listen"]),
+      limits: rateLimits(config["token-rate"], config["address-rate"]),
       ...(config["grpc-listen"] === undefined ? {} : { grpcListen: parseListen(config["grpc-listen"]) }),
       ...(config.otlp === undefined ? {} : { traces: { otlpUrl: config.otlp, sampleRatio: 1 } }),
       insecure: config.insecure,
@@ -156,6 +158,7 @@ export class LocalFleet {
       throw listenFailure(error, config.listen, "--listen");
     });
     step("gateway", this.#gateway.url);
+    if (this.#gateway.adminUrl !== undefined) step("admin", this.#gateway.adminUrl);
     await this.#held(admin);
   }
 

@@ -28,6 +28,9 @@ const tokenSchema = z.object({
   expired: z.boolean(),
 });
 
+/** What the audit log keeps of it. */
+const changeSchema = z.object({ before: tokenSchema.nullable(), after: tokenSchema.nullable() });
+
 /** How long a gateway's own copy may take to hear of a change before the answer goes out without it. */
 const HEARD_WITHIN_MS = 2_000;
 const HEARD_LOOK_MS = 5;
@@ -99,7 +102,7 @@ function routes(ports: TokensApiPorts | undefined): Routes {
           .max(100 * YEAR_MS)
           .optional(),
       }),
-      answer: z.object({ token: z.string(), created: tokenSchema }),
+      answer: z.object({ token: z.string(), created: tokenSchema, change: changeSchema }),
       to: {
         kind: "custom",
         handle: async ({ body }) => {
@@ -118,7 +121,8 @@ function routes(ports: TokensApiPorts | undefined): Routes {
           );
           await keeper.add(record);
           await heard(source, clock, () => source.find(record.id) !== undefined);
-          return { token, created: shown(record, now) };
+          const created = shown(record, now);
+          return { token, created, change: { before: null, after: created } };
         },
       },
     }),
@@ -133,7 +137,7 @@ function routes(ports: TokensApiPorts | undefined): Routes {
       query: z.object({
         last: z.stringbool().default(false).describe("even if nobody can make tokens without it"),
       }),
-      answer: z.object({ revoked: tokenSchema }),
+      answer: z.object({ revoked: tokenSchema, change: changeSchema }),
       to: {
         kind: "custom",
         handle: async ({ params: { id }, query: { last } }) => {
@@ -148,7 +152,7 @@ function routes(ports: TokensApiPorts | undefined): Routes {
           const revoked = known.some((each) => each.id === id) ? await keeper.remove(id) : undefined;
           if (!revoked) throw new TokenRefusal("NO_SUCH_TOKEN", `there is no token ${id}`);
           await heard(source, clock, () => source.find(id) === undefined);
-          return { revoked: shown(revoked, now) };
+          return { revoked: shown(revoked, now), change: { before: shown(revoked, now), after: null } };
         },
       },
     }),

@@ -18,6 +18,7 @@ import {
 import {
   GrpcFailure,
   RouterError,
+  redact,
   type AnyPlugin,
   type FleetAccess,
   type GrpcCall,
@@ -26,7 +27,9 @@ import {
   type Logger,
   type Principal,
 } from "@keelson/runtime";
-import { noLongerGood, type Authority } from "../auth/authority.ts";
+import type { Auditor } from "../audit/auditor.ts";
+import type { Admission } from "../auth/admission.ts";
+import { noLongerGood } from "../auth/authority.ts";
 import type { GatewayMetrics } from "../observe/gateway-metrics.ts";
 import { Problem } from "../problem.ts";
 import type { Shedding } from "../shedding.ts";
@@ -34,7 +37,8 @@ import type { Shedding } from "../shedding.ts";
 export interface GrpcPorts {
   readonly plugins: readonly AnyPlugin[];
   readonly access: FleetAccess;
-  readonly authority: Authority;
+  readonly admission: Admission;
+  readonly auditor: Auditor;
   readonly shedding: Shedding;
   readonly metrics: GatewayMetrics;
   readonly log: Logger;
@@ -45,7 +49,6 @@ export interface GrpcPorts {
 
 /** As much as clients of the protocols that are served here send. */
 const MESSAGE_BYTES_MAX = 128 * 1024 * 1024;
-const NOBODY: Principal = { name: "nobody", scope: "read" };
 
 export class GrpcServer {
   readonly #server = new Server({
@@ -106,7 +109,7 @@ export class GrpcServer {
       const counted = this.#ports.metrics.operation(plugin.name, `grpc ${name}`);
       if (method.kind === "unary")
         handlers[name] = (call: ServerUnaryCall<unknown, unknown>, answered: sendUnaryData<unknown>) => {
-          this.#within(plugin, method, call, (context) => method.handle(call.request, context)).then(
+          this.#within(plugin, name, method, call, (context) => method.handle(call.request, context)).then(
             (answer) => {
               counted.answered(0, undefined);
               answered(null, answer);
@@ -120,7 +123,7 @@ export class GrpcServer {
         };
       else
         handlers[name] = (call: ServerWritableStream<unknown, unknown>) => {
-          this.#within(plugin, method, call, async (context) => {
+          this.#within(plugin, name, method, call, async (context) => {
             for await (const item of method.handle(call.request, context)) {
               if (call.cancelled || context.signal.aborted) return;
               if (!call.write(item)) await drained(call);
@@ -143,22 +146,18 @@ export class GrpcServer {
 
   async #within<T>(
     plugin: AnyPlugin,
+    name: string,
     method: GrpcMethod,
     call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
     run: (context: GrpcCall) => Promise<T>,
   ): Promise<T> {
-    const { authority, shedding, access, timeoutMs } = this.#ports;
+    const { admission, shedding, access, timeoutMs } = this.#ports;
+    const { authority } = admission;
     shedding.enter();
     let leave = (): void => undefined;
     try {
       const metadata = textsOf(call.metadata);
-      const principal = method.open === true ? NOBODY : authority.identify(metadata["authorization"]);
-      if (method.open !== true)
-        authority.permit(principal, {
-          service: plugin.name,
-          scope: method.scope,
-          tenant: method.tenant?.(call.request),
-        });
+      const principal = this.#admit(plugin, method, name, call, metadata["authorization"]);
       const abort = new AbortController();
       call.once("cancelled", () => abort.abort());
       let refused: (problem: Problem) => void = () => undefined;
@@ -187,6 +186,39 @@ export class GrpcServer {
     }
   }
 
+  /** What is refused is audited as over HTTP. Throws Problem. */
+  #admit(
+    plugin: AnyPlugin,
+    method: GrpcMethod,
+    name: string,
+    call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
+    authorization: string | undefined,
+  ): Principal {
+    const { admission, auditor } = this.#ports;
+    const from = call.getPeer().replace(/:\d+$/, "");
+    let principal: Principal | undefined;
+    try {
+      const open = method.open === true;
+      principal = admission.admit({ authorization, address: from }, { open, free: false });
+      if (!open)
+        admission.authority.permit(principal, {
+          service: plugin.name,
+          scope: method.scope,
+          tenant: method.tenant?.(call.request),
+        });
+      return principal;
+    } catch (error) {
+      if (error instanceof Problem && (error.status === 401 || error.status === 403))
+        void auditor.failed(
+          { principal, from },
+          { service: plugin.name, name: `grpc ${name}` },
+          undefined,
+          error,
+        );
+      throw error;
+    }
+  }
+
   #failure(error: unknown): { code: number; details: string; metadata: Metadata } {
     const metadata = new Metadata();
     if (error instanceof GrpcFailure) {
@@ -198,7 +230,7 @@ export class GrpcServer {
       if (known !== undefined) return { code: known, details: error.message, metadata };
     }
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#ports.log.error({ cause }, "a gRPC call failed");
+    this.#ports.log.error({ cause: redact(cause) }, "a gRPC call failed");
     return { code: status.INTERNAL, details: "something failed here: ask the operator", metadata };
   }
 }

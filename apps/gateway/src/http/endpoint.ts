@@ -12,6 +12,8 @@ export interface Endpoint {
   /** Whose error codes it may answer with. */
   readonly plugin?: Api;
   readonly timeoutMs: number;
+  /** An operator's action: it is audited, also when it fails. */
+  readonly action?: boolean;
   /** Served even while the gateway is overloaded: probes. */
   readonly unshed?: boolean;
   /** Answers, or throws. Returns what went wrong after the answer had begun. */

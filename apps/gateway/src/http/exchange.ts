@@ -87,6 +87,7 @@ export class Exchange {
     const length = typeof text === "string" ? Buffer.byteLength(text) : text.byteLength;
     this.response.writeHead(status, {
       "content-type": "application/json",
+      ...ANSWER_HEADERS,
       "content-length": length,
       ...this.headers,
       ...headers,
@@ -96,6 +97,9 @@ export class Exchange {
 }
 
 const NO_HEADERS = {};
+
+/** What is answered is for who asked, and is what it says it is; an answer that may be kept or guessed about says so itself. */
+export const ANSWER_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
 function plain(body: unknown): Pick<HttpAnswer, "status" | "headers" | "body"> {
   return { status: 200, headers: NO_HEADERS, body: typeof body === "string" ? JSON.stringify(body) : body };

@@ -3,15 +3,17 @@
  * answered with a documented code. It knows nothing of services; endpoints do.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock, Logger, Random, Tracer } from "@keelson/runtime";
-import { noLongerGood, type Authority } from "../auth/authority.ts";
+import { redact, type Clock, type Logger, type Principal, type Random, type Tracer } from "@keelson/runtime";
+import { askerOf, type Auditor } from "../audit/auditor.ts";
+import type { Admission } from "../auth/admission.ts";
+import { noLongerGood } from "../auth/authority.ts";
 import type { GatewayMetrics, OperationMetrics } from "../observe/gateway-metrics.ts";
 import type { GatewayLimits } from "../options.ts";
 import { Problem, problemOf } from "../problem.ts";
 import type { Shedding } from "../shedding.ts";
 import { hasBody } from "./body.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { Exchange } from "./exchange.ts";
+import { ANSWER_HEADERS, Exchange } from "./exchange.ts";
 import { linger } from "./linger.ts";
 import { PathTable, type Params } from "./path-table.ts";
 
@@ -20,7 +22,8 @@ export interface FrontPorts {
   readonly random: Random;
   readonly log: Logger;
   readonly limits: GatewayLimits;
-  readonly authority: Authority;
+  readonly admission: Admission;
+  readonly auditor: Auditor;
   readonly shedding: Shedding;
   readonly metrics: GatewayMetrics;
   readonly tracer: Tracer | undefined;
@@ -60,21 +63,23 @@ export class Front {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = this.#ports.clock.now();
     let mounted: Mounted | undefined;
+    const seen: Seen = {};
     try {
       const found = this.#find(request);
+      seen.params = found.params;
       ({ mounted } = found);
       const { endpoint } = mounted;
-      if (endpoint.unshed === true) await this.#run(found, request, response, began);
+      if (endpoint.unshed === true) await this.#run(found, request, response, began, seen);
       else {
         this.#ports.shedding.enter();
         try {
-          await this.#run(found, request, response, began);
+          await this.#run(found, request, response, began, seen);
         } finally {
           this.#ports.shedding.exit();
         }
       }
     } catch (error) {
-      this.#fail(request, response, error, mounted?.endpoint);
+      this.#fail(request, response, error, mounted?.endpoint, seen);
     }
     const metrics = mounted?.metrics ?? this.#unrouted;
     metrics.answered(response.statusCode, (this.#ports.clock.now() - began) / 1_000);
@@ -117,12 +122,18 @@ export class Front {
     request: IncomingMessage,
     response: ServerResponse,
     began: number,
+    seen: Seen,
   ): Promise<void> {
     const { endpoint } = mounted;
-    const { authority, tracer, staleMs } = this.#ports;
+    const { admission, tracer, staleMs } = this.#ports;
+    const { authority } = admission;
     const { headers } = request;
     const { scope, service } = endpoint;
-    const principal = scope === undefined ? NOBODY : authority.identify(headers.authorization);
+    const principal = admission.admit(
+      { authorization: headers.authorization, address: request.socket.remoteAddress },
+      { open: scope === undefined, free: endpoint.unshed === true },
+    );
+    seen.principal = principal;
     if (scope !== undefined) authority.permitService(principal, service, scope);
     const parent = oneHeader(headers["traceparent"]);
     const span =
@@ -154,8 +165,11 @@ export class Front {
     response: ServerResponse,
     error: unknown,
     endpoint: Endpoint | undefined,
+    { principal, params }: Seen,
   ): void {
     const problem = problemOf(error, endpoint?.plugin);
+    if (endpoint && (endpoint.action === true || problem.status === 401 || problem.status === 403))
+      void this.#ports.auditor.failed(askerOf(request, principal), endpoint, params, problem);
     const requestId = this.#requestId();
     this.#note(problem, endpoint, requestId);
     if (response.headersSent || response.destroyed) {
@@ -167,6 +181,7 @@ export class Front {
     response.writeHead(status, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
+      ...ANSWER_HEADERS,
       // What is left of a request's body would be taken for the next request.
       ...(!request.complete && hasBody(request) ? { connection: "close" } : {}),
       ...headers,
@@ -180,7 +195,7 @@ export class Front {
     if (problem.code !== "INTERNAL") return;
     const { service = "gateway", name = "none" } = endpoint ?? {};
     const { cause } = problem;
-    log.error({ requestId, service, operation: name, cause: textOf(cause) }, "a request failed");
+    log.error({ requestId, service, operation: name, cause: redact(textOf(cause)) }, "a request failed");
   }
 
   #requestId(): string {
@@ -189,7 +204,11 @@ export class Front {
   }
 }
 
-const NOBODY = { name: "nobody", scope: "read" } as const;
+/** What is known of a request by the time it fails. */
+interface Seen {
+  principal?: Principal;
+  params?: Params;
+}
 
 function oneHeader(value: string | string[] | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;

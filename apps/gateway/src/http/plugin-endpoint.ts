@@ -15,6 +15,7 @@ import {
   type Target,
 } from "@keelson/runtime";
 import type { z } from "zod";
+import { askerOf, isAction, type Auditor } from "../audit/auditor.ts";
 import type { Authority } from "../auth/authority.ts";
 import type { GatewayLimits } from "../options.ts";
 import { Problem, problemOf, shed } from "../problem.ts";
@@ -29,6 +30,7 @@ export interface EndpointPorts {
   readonly clock: Clock;
   readonly limits: GatewayLimits;
   readonly authority: Authority;
+  readonly auditor: Auditor;
   readonly bodies: BodyBudget;
   /** Streams that are open, over all routes. */
   readonly streams: { open: number };
@@ -44,6 +46,7 @@ export class PluginEndpoint implements Endpoint {
   readonly scope: AnyRoute["scope"];
   readonly plugin: Api;
   readonly timeoutMs: number;
+  readonly action: boolean;
   readonly #route: AnyRoute;
   readonly #ports: EndpointPorts;
   readonly #gate: RouteGate;
@@ -55,6 +58,7 @@ export class PluginEndpoint implements Endpoint {
     this.name = name;
     this.scope = route.scope;
     this.plugin = plugin;
+    this.action = isAction(plugin, name);
     this.timeoutMs = route.limits?.timeoutMs ?? limits.timeoutMs;
     this.#route = route;
     this.#ports = ports;
@@ -72,6 +76,7 @@ export class PluginEndpoint implements Endpoint {
         scope: this.scope,
         tenant: tenant?.(input),
       });
+      if (this.action) await this.#ports.auditor.log.require();
       const { to } = this.#route;
       switch (to.kind) {
         case "one":
@@ -115,7 +120,8 @@ export class PluginEndpoint implements Endpoint {
     const hedged = this.#route.mode === "read" && this.#route.hedge !== false;
     const { body, epoch } = await (hedged ? fleet.hedge : fleet.router).call({ ...request, timeoutMs });
     exchange.headers["keelson-epoch"] = formatEpoch(epoch);
-    exchange.send(to.answer ? (to.answer(body, input) as unknown) : body);
+    await this.#answer(exchange, input, to.answer ? (to.answer(body, input) as unknown) : body);
+    return undefined;
   }
 
   async #many(exchange: Exchange, input: AnyInput, to: AnyTarget<"many">): Promise<undefined> {
@@ -146,7 +152,8 @@ export class PluginEndpoint implements Endpoint {
         );
       exchange.headers["keelson-partial"] = `${missing.length}/${shards.length}`;
     }
-    exchange.send(to.merge(parts, input, missing) as unknown);
+    await this.#answer(exchange, input, to.merge(parts, input, missing) as unknown);
+    return undefined;
   }
 
   #stream(exchange: Exchange, input: AnyInput, to: AnyTarget<"stream">): Promise<Problem | undefined> {
@@ -163,8 +170,18 @@ export class PluginEndpoint implements Endpoint {
     const call: RouteCall = { access: this.#ports.client.fleet, principal, signal, timeoutMs, trace };
     const answer = to.handle(input, call) as Promise<unknown> | AsyncIterable<unknown>;
     if (Symbol.asyncIterator in answer) return this.#items(exchange, answer);
-    exchange.send(await this.#within(answer, timeoutMs, exchange));
+    await this.#answer(exchange, input, await this.#within(answer, timeoutMs, exchange));
     return undefined;
+  }
+
+  /** An action is written down before its answer leaves. */
+  async #answer(exchange: Exchange, { query, body }: AnyInput, answer: unknown): Promise<void> {
+    if (this.action) {
+      const { request, principal, params } = exchange;
+      const asked = { params, input: { ...query, ...(body as object | undefined) } };
+      await this.#ports.auditor.done(askerOf(request, principal), this, asked, changeOf(answer));
+    }
+    exchange.send(answer);
   }
 
   async #items(exchange: Exchange, items: AsyncIterable<unknown>): Promise<Problem | undefined> {
@@ -234,6 +251,15 @@ export class PluginEndpoint implements Endpoint {
   #leftMs(exchange: Exchange): number {
     return Math.max(1, exchange.deadline - this.#ports.clock.now());
   }
+}
+
+/** What an action says that it changed. */
+function changeOf(answer: unknown): { before: unknown; after: unknown } | undefined {
+  if (typeof answer !== "object" || answer === null || !("change" in answer)) return undefined;
+  const { change } = answer;
+  if (typeof change !== "object" || change === null) return undefined;
+  const { before = null, after = null } = change as { before?: unknown; after?: unknown };
+  return { before, after };
 }
 
 const MISSING_SHOWN_MAX = 10;

@@ -1,5 +1,4 @@
 /** The HTTP server: Node's own, with every limit set, and an answer for what never becomes a request. */
-import { readFileSync } from "node:fs";
 import {
   createServer,
   type IncomingMessage,
@@ -10,15 +9,20 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Clock } from "@keelson/runtime";
 import type { GatewayLimits, GatewayOptions } from "../options.ts";
 import { PROBLEMS, type ProblemCode } from "../problem.ts";
+import { WatchedCertificate } from "./watched-certificate.ts";
 
 export interface ServerPorts {
   readonly limits: GatewayLimits;
   readonly tls: GatewayOptions["tls"];
+  readonly clock: Clock;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Something came that is not a request. */
   readonly malformed: (code: string) => void;
+  /** The certificate's files have changed and cannot be used: the old ones stay. */
+  readonly problem: (text: string) => void;
 }
 
 /** How often Node looks for requests that are too slow. */
@@ -29,8 +33,9 @@ const CLOSE_IDLE_MS = 20;
 export class HttpServer {
   readonly #server: Server;
   #connections = 0;
+  readonly #certificate: WatchedCertificate | undefined;
 
-  constructor({ limits, tls, handle, malformed }: ServerPorts) {
+  constructor({ limits, tls, clock, handle, malformed, problem }: ServerPorts) {
     const options: ServerOptions = {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.headersTimeoutMs,
@@ -43,17 +48,12 @@ export class HttpServer {
     };
     const listener = (request: IncomingMessage, response: ServerResponse): void =>
       void handle(request, response);
-    this.#server = tls
-      ? createTlsServer(
-          {
-            ...options,
-            cert: readFileSync(tls.certFile),
-            key: readFileSync(tls.keyFile),
-            minVersion: "TLSv1.2",
-          },
-          listener,
-        )
-      : createServer(options, listener);
+    this.#certificate = tls && new WatchedCertificate(tls, clock, problem);
+    if (this.#certificate) {
+      const server = createTlsServer({ ...options, ...this.#certificate.files }, listener);
+      this.#certificate.watch((files) => server.setSecureContext(files));
+      this.#server = server;
+    } else this.#server = createServer(options, listener);
     this.#server.maxConnections = limits.connectionsMax;
     this.#server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
       this.#connections += 1;
@@ -99,6 +99,7 @@ export class HttpServer {
 
   /** Takes no new connections and lets requests finish; what is left when `cut` resolves is cut off. */
   async close(cut: Promise<void>): Promise<void> {
+    this.#certificate?.stop();
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });

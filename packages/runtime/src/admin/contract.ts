@@ -258,4 +258,6 @@ export interface ActionDone {
   readonly done: string;
   /** It was so already: nothing was written. */
   readonly already: boolean;
+  /** The wish as it was and as it is, for audits; null where there is none. Left out when nothing was written. */
+  readonly change?: { readonly before: unknown; readonly after: unknown };
 }

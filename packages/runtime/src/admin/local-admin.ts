@@ -238,8 +238,13 @@ export class LocalAdmin implements FleetAdmin {
       const intended = intend(await this.#facts());
       // After a try whose outcome was not known, finding it done means that this one did it.
       if (!intended.commit) return { ...actions.asDone(intended), already: tries === 0 };
+      const [write] = intended.commit.writes;
+      const before = write && valueOf(mirror.image.get(write.key)?.value);
       const outcome = await this.#commit(store, intended.commit, mirror.image.incarnation);
-      if (outcome?.kind === "committed") return actions.asDone(intended);
+      if (outcome?.kind === "committed") {
+        const after = write?.kind === "put" ? valueOf(write.value) : null;
+        return { ...actions.asDone(intended), change: { before, after } };
+      }
       if (outcome?.kind === "incarnation") mirror.distrust();
       await sleep(clock, RETRY_MS * 2 ** tries);
     }
@@ -327,6 +332,11 @@ export class LocalAdmin implements FleetAdmin {
     });
     return told;
   }
+}
+
+/** A key's value as what it says; null when there is none. */
+function valueOf(value: string | undefined): unknown {
+  return value === undefined ? null : (JSON.parse(value) as unknown);
 }
 
 async function reportOf(ask: AskNode, { address }: NodeStatus): Promise<NonNullable<NodeStatus["report"]>> {
