@@ -34,7 +34,6 @@ export function upCommand(): Command {
     const firstRun = (fleet: LocalFleet): FirstRun =>
       new FirstRun({
         wanted: config.demo,
-        isNew: fleet.isNew,
         isPlain: config.tokens === undefined && config.service.join() === "all",
         fleet: config.fleet,
         data: resolve(config.data),

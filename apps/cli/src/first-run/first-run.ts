@@ -8,13 +8,12 @@ import { oneLine } from "../failure.ts";
 import { Demo } from "./demo.ts";
 import { DEMO_TENANT } from "./demo-content.ts";
 import type { DemoWorker } from "./demo-worker.ts";
+import { endFirstRun, isFirstRun } from "./first-mark.ts";
 import { projectRepository } from "./project-repository.ts";
 
 export interface FirstRunOptions {
   /** `--demo` is true, `--no-demo` false. */
   readonly wanted: boolean | undefined;
-  /** The data folder was empty. */
-  readonly isNew: boolean;
   /** Nobody chose the services, and nobody must bring a token. */
   readonly isPlain: boolean;
   readonly fleet: string;
@@ -42,12 +41,14 @@ export class FirstRun {
 
   /** Resolves when the demo is there or is known not to be; never rejects. */
   async start(): Promise<void> {
-    const { wanted, isNew, isPlain, services, say, problem } = this.#options;
+    const { wanted, isPlain, data, services, say, problem } = this.#options;
+    const isFirst = isFirstRun(data);
+    endFirstRun(data);
     if (wanted === false || !SHOWN.some((name) => services.includes(name))) return;
     // With tokens, looking would be refused.
     if (wanted === undefined && !isPlain) return;
     try {
-      const isAdded = wanted ?? isNew;
+      const isAdded = wanted ?? isFirst;
       const isThere = await (isAdded ? this.#install() : this.#look());
       if (!isThere) return;
       if (services.includes("jobs")) await this.#work();
