@@ -21,7 +21,6 @@ import { parseListen } from "../config/listen.ts";
 import type { ConfigOf } from "../config/settings.ts";
 import { listenFailure } from "../failure.ts";
 import { markFirstRun } from "../first-run/first-mark.ts";
-import { markFirstRun } from "../first-run/first-mark.ts";
 import { openAudit } from "../gateway/audit.ts";
 import { rateLimits } from "../gateway/rates.ts";
 import { openTokens } from "../gateway/tokens.ts";
