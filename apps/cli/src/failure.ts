@@ -3,6 +3,8 @@
  * nothing was started; 1 that it was, and then failed. Stack traces are for --debug.
  */
 
+import { redact } from "@keelson/runtime/redact";
+
 /** The command line, the environment or a config file says something that cannot be done. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
@@ -36,7 +38,7 @@ export function failureOf(error: unknown): Failure {
   const expected = error instanceof Error && KNOWN.includes(error.name);
   const message = error instanceof Error ? error.message : String(error);
   return {
-    line: oneLine(expected ? message : `unexpected: ${message} (--debug shows where)`),
+    line: redact(oneLine(expected ? message : `unexpected: ${message} (--debug shows where)`)),
     exitCode: isUsage(error) ? 2 : 1,
   };
 }

@@ -1,5 +1,6 @@
 /** The `keelson` command: reads the command line, runs one command, and says in one line what went wrong. */
 import { constants } from "node:os";
+import { redact } from "@keelson/runtime/redact";
 import { CommanderError } from "commander";
 import { failureOf, oneLine } from "./failure.ts";
 import { commandOf, keelson } from "./program.ts";
@@ -11,13 +12,15 @@ function tell(error: unknown): number {
   if (error instanceof CommanderError) {
     // Help and version have been printed, with exit code 0; what was not understood has not.
     if (error.exitCode === 0) return 0;
-    process.stderr.write(`keelson: ${oneLine(error.message.replace(/^error: /, ""))}; see keelson --help\n`);
+    process.stderr.write(
+      `keelson: ${redact(oneLine(error.message.replace(/^error: /, "")))}; see keelson --help\n`,
+    );
     return 2;
   }
   const { line, exitCode } = failureOf(error);
   process.stderr.write(`keelson: ${line}\n`);
   if (program.opts<{ debug?: boolean }>().debug === true && error instanceof Error)
-    process.stderr.write(`${error.stack ?? ""}\n`);
+    process.stderr.write(`${redact(error.stack ?? "")}\n`);
   return exitCode;
 }
 

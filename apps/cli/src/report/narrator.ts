@@ -2,6 +2,7 @@
  * Tells in lines what nodes decide. Decisions come in bursts, one per shard; those of one moment and kind become one line. What is of
  * interest only to the curious is told only when `everything` is asked for.
  */
+import { redact } from "@keelson/runtime/redact";
 import { parseReplicaKey, type Decision, type DecisionKind } from "@keelson/kernel";
 
 export interface NarratorOptions {
@@ -28,7 +29,8 @@ export class Narrator {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: NarratorOptions) {
-    this.#options = options;
+    // Reasons quote what services and their libraries say.
+    this.#options = { ...options, write: (line) => options.write(redact(line)) };
   }
 
   decided(decision: Decision): void {

@@ -51,7 +51,8 @@ export class Auditor {
     return this.log.append({
       ...whoOf(asker),
       action: `${action.service}.${action.name}`,
-      ...aboutOf(params),
+      // Of somebody who is not known, only that they came: what they send is nothing to keep.
+      ...(asker.principal ? aboutOf(params) : {}),
       outcome: problem.status < 500 ? "refused" : "failed",
       status: problem.status,
       code: problem.code,

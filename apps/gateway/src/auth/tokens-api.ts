@@ -133,7 +133,9 @@ function routes(ports: TokensApiPorts | undefined): Routes {
       scope: "admin",
       mode: "write",
       idempotent: true,
-      params: z.object({ id: z.string().max(100) }),
+      params: z.object({
+        id: z.string().regex(/^[0-9a-f]{16}$/, "must be the id of a token: 16 hex digits"),
+      }),
       query: z.object({
         last: z.stringbool().default(false).describe("even if nobody can make tokens without it"),
       }),

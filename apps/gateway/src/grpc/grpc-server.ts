@@ -227,7 +227,7 @@ export class GrpcServer {
     }
     if (error instanceof Problem || error instanceof RouterError) {
       const known = STATUS[error.code];
-      if (known !== undefined) return { code: known, details: error.message, metadata };
+      if (known !== undefined) return { code: known, details: redact(error.message), metadata };
     }
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#ports.log.error({ cause: redact(cause) }, "a gRPC call failed");

@@ -176,7 +176,9 @@ export class Front {
       response.destroy();
       return;
     }
-    const { code, status, message, details, headers } = problem;
+    const { code, status, details, headers } = problem;
+    // Messages quote what was asked for, and people paste tokens into all kinds of places.
+    const message = redact(problem.message);
     const body = JSON.stringify({ error: { code, message, requestId, ...details } });
     response.writeHead(status, {
       "content-type": "application/json",

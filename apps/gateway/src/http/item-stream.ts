@@ -2,7 +2,7 @@
  * Sends items as they come: server-sent events when the caller accepts them, lines of JSON otherwise. It waits for the reader, says now and then
  * that it is still there, and gives up on one that takes nothing for long. A failure after the first item is the last item.
  */
-import type { Clock } from "@keelson/runtime";
+import { redact, type Clock } from "@keelson/runtime";
 import type { Problem } from "../problem.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -98,5 +98,5 @@ function drained({ response }: Exchange, { clock, stallMs }: StreamTerms): Promi
 }
 
 function failureOf({ code, status, message, details }: Problem): unknown {
-  return { error: { code, status, message, ...details } };
+  return { error: { code, status, message: redact(message), ...details } };
 }
