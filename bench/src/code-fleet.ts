@@ -32,23 +32,28 @@ const codeFleet: Bench = {
     await ensureServers([terms.store], progress);
     const figures: Record<string, number> = {};
     const broken: string[] = [];
-    const note = (name: string, trial: Trial): void => {
+    const note = async (name: string, running: Promise<Trial>): Promise<void> => {
+      const trial = await running.catch((error: unknown): Trial => ({
+        figures: {},
+        broken: [String(error)],
+      }));
       for (const [key, value] of Object.entries(trial.figures)) figures[`${name}.${key}`] = value;
       broken.push(...trial.broken.map((each) => `${name}: ${each}`));
+      progress(`${name}: ${JSON.stringify(trial.figures)}`);
       for (const each of trial.broken) progress(`BROKEN: ${each}`);
     };
     await during(CodeRun.start(terms, { replicas: 2 }), async (run) => {
       await run.fill();
-      note("twoReplicas", await twoReplicasTrial(run, true));
+      await note("twoReplicas", twoReplicasTrial(run, true));
     });
     await during(CodeRun.start(terms, { settings: ["verifyMs = 3000", "pollMs = 3000"] }), async (run) => {
       await run.fill();
-      note("oneReplica", await oneReplicaTrial(run, BUILD_MS, true));
-      note("drain", await drainTrial(run));
-      note("flip", await flipTrial(run));
-      note("push", await pushTrial(run));
+      await note("oneReplica", oneReplicaTrial(run, BUILD_MS, true));
+      await note("drain", drainTrial(run));
+      await note("flip", flipTrial(run));
+      await note("push", pushTrial(run));
     });
-    note("crowd", await crowdTrial(terms, CROWD));
+    await note("crowd", crowdTrial(terms, CROWD));
     return { figures, peers: {}, broken };
   },
 };

@@ -12,8 +12,10 @@ export interface CodeProcessesOptions {
   readonly ttlMs: number;
   /** Of each process. */
   readonly memoryMb: number;
-  /** More lines of `[code]`. */
-  readonly settings?: readonly string[];
+  /** What a repository is expected to take before it is known; 1 MB when left out. */
+  readonly guessMb?: number;
+  /** More lines of `[code]`, given the folder of the fleet. */
+  readonly settings?: readonly string[] | ((folder: string) => readonly string[]);
 }
 
 export interface Answer {
@@ -38,14 +40,14 @@ export class CodeProcesses {
 
   constructor(options: CodeProcessesOptions) {
     this.#options = options;
-    const { memoryMb, replicas, settings = [] } = options;
+    const { memoryMb, replicas, guessMb = 1, settings = [] } = options;
     const lines = [
       "[code]",
       `memory = "${memoryMb}MB"`,
       `replicas = ${replicas}`,
-      'guess = "1MB"',
+      `guess = "${guessMb}MB"`,
       "workers = 1",
-      ...settings,
+      ...(typeof settings === "function" ? settings(this.folder) : settings),
     ];
     writeFileSync(join(this.folder, "code.toml"), `${lines.join("\n")}\n`);
   }

@@ -19,10 +19,10 @@ export async function crowdTrial(terms: RunTerms, repositories: number): Promise
   const run = await CodeRun.start(
     { ...terms, nodes: 2, memoryMb: MEMORY_MB },
     {
+      guessMb: 6,
       settings: [
         "evictIdleMs = 0",
         "evictResidenceMs = 1000",
-        'guess = "6MB"',
         "[code.scale]",
         `webhook = "http://127.0.0.1:${(hook.address() as AddressInfo).port}/"`,
         "[code.auction]",

@@ -63,6 +63,10 @@ export class KeelsonProcess {
     if (found !== code) throw new Error(`it ended with exit code ${found}, not ${code}:\n${this.all}`);
   }
 
+  get running(): boolean {
+    return running.has(this);
+  }
+
   get pid(): number | undefined {
     return this.#child.pid;
   }

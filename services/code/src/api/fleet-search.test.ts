@@ -169,4 +169,9 @@ describe("a search of the fleet", () => {
     expect(found.files.map(({ repository }) => repository.id)).toEqual([1, 2]);
     expect(found.missing).toMatchObject([{ code: "LIST_OLD" }]);
   });
+
+  test("refuses a query that a node finds too large, instead of telling every repository missing", async () => {
+    const fleet = new Fleet([row(1), row(2)], { 1: "PATTERN_TOO_LARGE", 2: "PATTERN_TOO_LARGE" });
+    await expect(fleet.search("x")).rejects.toThrow(RangeError);
+  });
 });

@@ -43,6 +43,7 @@ const wokenMax = 8;
 /** What is left of the time for the way there and back. */
 const capShare = 0.9;
 
+/** Throws RangeError when a node finds that the query asks for too much. */
 export async function* searchFleet(access: FleetAccess, search: FleetSearch): AsyncGenerator<SearchEvent> {
   const { repositories, problem } = await directoryOf(access).list();
   const chosen = choose(access, search.query, repositories);
@@ -146,6 +147,8 @@ async function* askAll(
     if ("body" in part) yield { kind: "answer", answer: part.body as ShardAnswer };
     else {
       const { shard, code, why } = part;
+      // What is wrong with the query itself is wrong everywhere.
+      if (code === "PATTERN_TOO_LARGE") throw new RangeError(why.replace(/^code\/\S+: /, ""));
       yield { kind: "missing", missing: { repository: names.get(shard) ?? `#${shard}`, code, why } };
     }
 }

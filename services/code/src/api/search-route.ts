@@ -115,18 +115,19 @@ export const stream = route({
   },
 });
 
-async function* streamed(
-  body: unknown,
-  call: RouteCall,
-): AsyncGenerator<Record<string, unknown> & { kind: string }> {
-  const startedAt = performance.now();
-  let asked: Wanted;
+type StreamedItem = Record<string, unknown> & { kind: string };
+
+/** What is wrong with the query is the last item, because the first has left by then. */
+async function* streamed(body: unknown, call: RouteCall): AsyncGenerator<StreamedItem> {
   try {
-    asked = wanted(body, call);
+    yield* found(wanted(body, call), call);
   } catch (error) {
     yield { kind: "error", Error: (refused(error).body as { Error: string }).Error };
-    return;
   }
+}
+
+async function* found(asked: Wanted, call: RouteCall): AsyncGenerator<StreamedItem> {
+  const startedAt = performance.now();
   const facets = asked.options.Facets === true ? new FacetSum() : undefined;
   const totals = { FileCount: 0, MatchCount: 0, Answered: 0, Missing: 0, Partial: false };
   for await (const event of searchFleet(call.access, asked.search)) {
