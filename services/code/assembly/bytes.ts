@@ -111,7 +111,7 @@ export function count(from: usize, to: usize, byte: u8): u32 {
 }
 
 /**
- * Every match that starts in [from, to - n], each after the end of the one before, as pairs of u32 (start, end). Stops when the output is full.
+ * Every match that starts in [from, to - n], each after the end of the one before or, when `firstOfLine` is not 0, in a later line, as pairs of u32 (start, end). Stops when the output is full.
  * Returns the end of the output; `resumeAt` (a u32) is where the next call goes on, or `to` when all is done.
  */
 export function findAll(
@@ -125,6 +125,7 @@ export function findAll(
   out: usize,
   outEnd: usize,
   resumeAt: usize,
+  firstOfLine: u32,
 ): usize {
   let at = from;
   while (out < outEnd) {
@@ -134,6 +135,7 @@ export function findAll(
     store<u32>(out, (at + n) as u32, 4);
     out += 8;
     at += n;
+    if (firstOfLine != 0) at = min(to, indexOf(at, to, 10) + 1);
   }
   store<u32>(resumeAt, at as u32);
   return out;

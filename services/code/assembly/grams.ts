@@ -6,6 +6,8 @@
  * length for each of them, then their postings. A posting as long as the bitmap of the segment's blocks is that bitmap; a shorter one is a list of gaps, one or two bytes each.
  */
 
+import { indexOf } from "./bytes";
+
 const GROUPS: u32 = 4096;
 const BITMAP_BYTES: u32 = 512;
 
@@ -246,6 +248,46 @@ export function spread(bitmap: usize, joined: usize, blocks: u32): void {
     else if (on) {
       store<u8>(byte, load<u8>(byte) | bit);
       on = goesOn && (load<u8>(starts + (b >> 3)) & bit) == 0;
+    }
+  }
+}
+
+/** Sets the bit of every block of [text, end) without a line break: only through such a block can a line go from the one before into the one after. */
+export function markUnbroken(text: usize, end: usize, blockShift: u32, bitmap: usize): void {
+  const blockBytes: usize = (1 as usize) << blockShift;
+  let b: u32 = 0;
+  for (let block = text; block < end; block += blockBytes, b += 1) {
+    const stop = min(end, block + blockBytes);
+    if (indexOf(block, stop, 10) != stop) continue;
+    const byte = bitmap + (b >> 3);
+    store<u8>(byte, load<u8>(byte) | ((1 as u32) << (b & 7)));
+  }
+}
+
+/** Spreads every bit over the blocks that a line of its block can reach: to each side the next block that the document goes on into, and beyond it while blocks have no line break. */
+export function spreadLines(bitmap: usize, joined: usize, unbroken: usize, blocks: u32): void {
+  let on = false;
+  for (let b: u32 = 0; b < blocks; b += 1) {
+    const byte = bitmap + (b >> 3);
+    const bit: u32 = (1 as u32) << (b & 7);
+    if ((load<u8>(byte) & bit) != 0) on = true;
+    else if (on) {
+      on = (load<u8>(joined + (b >> 3)) & bit) != 0;
+      if (on) {
+        store<u8>(byte, load<u8>(byte) | bit);
+        on = (load<u8>(unbroken + (b >> 3)) & bit) != 0;
+      }
+    }
+  }
+  on = false;
+  for (let b: i32 = (blocks as i32) - 1; b >= 0; b -= 1) {
+    const byte = bitmap + (b >> 3);
+    const bit: u32 = (1 as u32) << (b & 7);
+    const goesOn = (load<u8>(joined + (b >> 3)) & bit) != 0;
+    if ((load<u8>(byte) & bit) != 0) on = goesOn;
+    else if (on) {
+      store<u8>(byte, load<u8>(byte) | bit);
+      on = goesOn && (load<u8>(unbroken + (b >> 3)) & bit) != 0;
     }
   }
 }

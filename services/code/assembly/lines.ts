@@ -37,7 +37,7 @@ export function locate(matches: usize, n: u32, docStart: usize, docEnd: usize, o
 
 /**
  * Writes the lines of located matches as JSON, one object with a line break each: `prefix` (up to and with `"line":`), the number, the text, and the ranges
- * as byte offsets in the line; of a long line a part, and `from`, where in the line it starts. Stops before a line that may not fit. Returns how many matches were written; `outAt` (a u32) is where the output is and then ends.
+ * as byte offsets in the line, or only the first; of a long line a part, and `from`, where in the line it starts. Stops before a line that may not fit. Returns how many matches were written; `outAt` (a u32) is where the output is and then ends.
  */
 export function jsonLines(
   located: usize,
@@ -47,6 +47,7 @@ export function jsonLines(
   prefixBytes: u32,
   outAt: usize,
   outEnd: usize,
+  firstOfLine: u32,
 ): u32 {
   let out: usize = load<u32>(outAt);
   let i: u32 = 0;
@@ -67,7 +68,8 @@ export function jsonLines(
       while (textTo > textFrom && textTo < lineEnd && (load<u8>(docStart + textTo) & 0xc0) == 0x80)
         textTo -= 1;
     }
-    const room = (textTo - textFrom) * 6 + prefixBytes + (stop - i) * 24 + 64;
+    const rangesEnd = firstOfLine != 0 ? i + 1 : stop;
+    const room = (textTo - textFrom) * 6 + prefixBytes + (rangesEnd - i) * 24 + 64;
     if (out + room > outEnd) break;
     memory.copy(out, prefix, prefixBytes);
     out = number(out + prefixBytes, line);
@@ -78,7 +80,7 @@ export function jsonLines(
     out = text(out, ',"text":"', 9);
     out = escape(docStart + textFrom, docStart + textTo, out);
     out = text(out, '","ranges":[', 12);
-    for (let each = i; each < stop; each += 1) {
+    for (let each = i; each < rangesEnd; each += 1) {
       const match = located + (each as usize) * LOCATED;
       if (each != i) {
         store<u8>(out, 44);

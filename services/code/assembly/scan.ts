@@ -3,7 +3,8 @@
  * asks: a row is 257 entries of u32 (one per byte, then one for the end of the text) at an address divisible by 64; an entry is the address of the next row plus flags.
  * A match flag on an entry says that a match ended just before the byte that was read. A forward automaton finds where the leftmost match ends, a backward one where it starts.
  *
- * `scan` returns DONE, NEED (one entry is missing: `state` and `symbol` say which) or FULL (take the output and call again). It goes on where it stopped.
+ * `scan` returns DONE, NEED (one entry is missing: `state` and `symbol` say which), FULL (take the output and call again) or PAUSE (the fuel is used up). It goes on where
+ * it stopped. With a substring that every match has, and a limit on how far a match reaches around it, only what lies near that substring is read, however long the line.
  */
 import { afterLast, find, indexOf } from "./bytes";
 
@@ -16,12 +17,18 @@ const END_OF_TEXT: u32 = 256;
 const DONE: u32 = 0;
 const NEED: u32 = 1;
 const FULL: u32 = 2;
+const PAUSE: u32 = 3;
 
 const SEEK: u32 = 0;
 const START: u32 = 1;
 const FORWARD: u32 = 2;
 const BACKWARD: u32 = 3;
 const EMIT: u32 = 4;
+const STOP: u32 = 5;
+
+const UNBOUNDED: u32 = 0xffffffff;
+/** Bytes that `skim` reads of each part in one call: about a millisecond's worth. */
+const SKIM_FUEL: usize = 524288;
 
 /** All fields are u32 at `context`, in this order; the TypeScript side has the same list. */
 @unmanaged
@@ -33,6 +40,7 @@ class Context {
   lastEnd: u32;
   best: u32;
   scanStart: u32;
+  /** Nothing is read from here on: the end of the line when there is a substring to look for, else of the region. 0 before the first line. */
   scanEnd: u32;
   regionEnd: u32;
   docStart: u32;
@@ -55,6 +63,18 @@ class Context {
   backward1: u32;
   backward2: u32;
   backward3: u32;
+  /** How many bytes of a match can lie before and after the substring, at most. */
+  before: u32;
+  after: u32;
+  /** Where the substring was found, and from where to look for it again. */
+  hit: u32;
+  seekFrom: u32;
+  /** While nothing matched, what lies from here on cannot belong to a match with the substring at `hit`. */
+  softEnd: u32;
+  /** Not 0: of each line only the first match. */
+  firstOfLine: u32;
+  /** How many more bytes may be read before whoever called is asked whether to go on. */
+  fuel: u32;
 }
 
 export function scan(context: usize): u32 {
@@ -66,13 +86,18 @@ export function scan(context: usize): u32 {
     if (phase == SEEK) {
       if (at >= c.regionEnd && !(at == c.docEnd && c.needleLength == 0)) return DONE;
       if (c.needleLength != 0) {
-        const hit = find(at, c.regionEnd, c.needle, c.mask, c.needleLength, c.rareA, c.rareB);
+        const hit = seek(c, max(at, c.seekFrom as usize));
         if (hit >= c.regionEnd) return DONE;
-        at = afterLast(at, hit, 10);
-        const lineEnd = indexOf(hit + c.needleLength, c.docEnd, 10);
-        c.scanEnd = (lineEnd < c.docEnd ? lineEnd + 1 : c.docEnd) as u32;
+        // A match that holds this place starts in its line, and not long before it.
+        at = afterLast(c.before == UNBOUNDED || hit - at < c.before ? at : hit - c.before, hit, 10);
+        if (hit >= c.scanEnd) {
+          const lineEnd = indexOf(hit + c.needleLength, c.docEnd, 10);
+          c.scanEnd = (lineEnd < c.docEnd ? lineEnd + 1 : c.docEnd) as u32;
+        }
+        aim(c, hit);
       } else {
         c.scanEnd = c.regionEnd;
+        c.softEnd = c.regionEnd;
       }
       phase = START;
     }
@@ -86,45 +111,66 @@ export function scan(context: usize): u32 {
     if (phase == FORWARD) {
       let state: usize = c.state;
       let lastEnd = c.lastEnd;
-      const end: usize = c.scanEnd;
       let next: u32 = 0;
-      let need = false;
-      while (at < end) {
-        next = load<u32>(state + ((load<u8>(at) as usize) << 2));
-        // Most transitions have no flags; this loop is all that runs for them.
-        while ((next & FLAGS) == 0 && at + 1 < end) {
-          state = next;
-          at += 1;
+      let status = DONE;
+      while (true) {
+        const end: usize = lastEnd == 0 ? c.softEnd : c.scanEnd;
+        const from = at;
+        const stop = min(end, at + c.fuel);
+        next = 0;
+        while (at < stop) {
           next = load<u32>(state + ((load<u8>(at) as usize) << 2));
-        }
-        if (next & FLAGS) {
-          if (next & UNKNOWN) {
-            c.symbol = load<u8>(at);
-            need = true;
-            break;
+          // Most transitions have no flags; this loop is all that runs for them.
+          while ((next & FLAGS) == 0 && at + 1 < stop) {
+            state = next;
+            at += 1;
+            next = load<u32>(state + ((load<u8>(at) as usize) << 2));
           }
+          if (next & UNKNOWN) break;
           if (next & MATCH) lastEnd = at as u32;
           if (next & DEAD) break;
+          state = next & ~FLAGS;
+          at += 1;
         }
-        state = next & ~FLAGS;
-        at += 1;
-      }
-      if (!need && at == end && end == c.docEnd) {
-        next = load<u32>(state + 1024);
-        if (next & UNKNOWN) {
-          c.symbol = END_OF_TEXT;
-          need = true;
-        } else if (next & MATCH) lastEnd = at as u32;
+        c.fuel -= (at - from) as u32;
+        if (at < stop) {
+          if (next & UNKNOWN) {
+            c.symbol = load<u8>(at);
+            status = NEED;
+          }
+          break;
+        }
+        if (stop < end) {
+          status = PAUSE;
+          break;
+        }
+        if (lastEnd != 0 && end < c.scanEnd) continue;
+        if (at == c.docEnd) {
+          next = load<u32>(state + 1024);
+          if (next & UNKNOWN) {
+            c.symbol = END_OF_TEXT;
+            status = NEED;
+          } else if (next & MATCH) lastEnd = at as u32;
+          break;
+        }
+        if (lastEnd != 0 || at == c.scanEnd) break;
+        // Nothing with the substring at `hit`. When the next one is near, what was read so far may belong to it.
+        const hit = seek(c, (c.hit as usize) + 1);
+        if (hit >= c.scanEnd || (c.before != UNBOUNDED && hit - at > c.before && hit > at)) {
+          c.seekFrom = hit as u32;
+          break;
+        }
+        aim(c, hit);
       }
       c.lastEnd = lastEnd;
-      if (need) {
+      if (status != DONE) {
         c.state = state as u32;
         c.at = at as u32;
         c.phase = FORWARD;
-        return NEED;
+        return status;
       }
       if (lastEnd == 0) {
-        at = end;
+        if (c.needleLength == 0 || (next & DEAD) != 0) at = c.scanEnd;
         // Without a substring to look for there is nothing more in this region.
         if (c.needleLength == 0 || at >= c.regionEnd) {
           c.at = at as u32;
@@ -143,13 +189,18 @@ export function scan(context: usize): u32 {
       let state: usize = c.state;
       const start: usize = c.scanStart;
       let next: u32 = 0;
-      let need = false;
+      let status = DONE;
+      const from = at;
       while (true) {
+        if (from - at >= c.fuel) {
+          status = PAUSE;
+          break;
+        }
         const symbol: u32 = at == c.docStart ? END_OF_TEXT : load<u8>(at - 1);
         next = load<u32>(state + ((symbol as usize) << 2));
         if (next & UNKNOWN) {
           c.symbol = symbol;
-          need = true;
+          status = NEED;
           break;
         }
         if (next & MATCH) c.best = at as u32;
@@ -157,18 +208,23 @@ export function scan(context: usize): u32 {
         state = next & ~FLAGS;
         at -= 1;
       }
-      if (need) {
+      c.fuel -= (from - at) as u32;
+      if (status != DONE) {
         c.state = state as u32;
         c.at = at as u32;
         c.phase = BACKWARD;
-        return NEED;
+        return status;
       }
       phase = EMIT;
     }
     const best: usize = c.best;
     const matchEnd: usize = c.lastEnd;
     // An empty match right after another, or inside a character, is none.
-    const inside = matchEnd < c.docEnd && (load<u8>(matchEnd) & 0xc0) == 0x80;
+    const inside =
+      matchEnd < c.docEnd &&
+      (load<u8>(matchEnd) & 0xc0) == 0x80 &&
+      matchEnd > c.docStart &&
+      load<u8>(matchEnd - 1) >= 0x80;
     if (best != matchEnd || (matchEnd != c.previousEnd && !inside)) {
       if (c.out + 8 > c.outEnd) {
         c.phase = EMIT;
@@ -178,6 +234,20 @@ export function scan(context: usize): u32 {
       store<u32>(c.out, matchEnd as u32, 4);
       c.out += 8;
       c.previousEnd = matchEnd as u32;
+      if (c.firstOfLine != 0) {
+        if (c.needleLength != 0) at = c.scanEnd;
+        else {
+          const lineEnd = indexOf(matchEnd, c.docEnd, 10);
+          if (lineEnd == c.docEnd) return DONE;
+          at = lineEnd + 1;
+        }
+        phase = phaseAfter(c, at);
+        if (phase == STOP) {
+          c.at = at as u32;
+          return DONE;
+        }
+        continue;
+      }
     }
     at = matchEnd;
     if (best == matchEnd) {
@@ -185,23 +255,45 @@ export function scan(context: usize): u32 {
       at += 1;
       while (at < c.docEnd && (load<u8>(at) & 0xc0) == 0x80) at += 1;
     }
-    if (at > c.scanEnd || (at == c.scanEnd && at != c.docEnd)) {
-      if (c.needleLength == 0 || at >= c.regionEnd) {
-        c.at = at as u32;
-        return DONE;
-      }
-      phase = SEEK;
-    } else {
-      phase = START;
+    phase = phaseAfter(c, at);
+    if (phase == STOP) {
+      c.at = at as u32;
+      return DONE;
     }
   }
   return DONE;
 }
 
+/** What to do at `at`, after a match before it. */
+function phaseAfter(c: Context, at: usize): u32 {
+  if (at > c.scanEnd || (at == c.scanEnd && at != c.docEnd))
+    return c.needleLength == 0 || at >= c.regionEnd ? STOP : SEEK;
+  // With a substring to look for, its place in the rest of the line comes first.
+  if (c.needleLength != 0) {
+    c.seekFrom = at as u32;
+    return at >= c.regionEnd ? STOP : SEEK;
+  }
+  return START;
+}
+
+function seek(c: Context, from: usize): usize {
+  return find(from, c.regionEnd, c.needle, c.mask, c.needleLength, c.rareA, c.rareB);
+}
+
+/** Remembers where the substring is, and how far a match with it can reach: one byte more is read, to see what comes after. */
+function aim(c: Context, hit: usize): void {
+  c.hit = hit as u32;
+  const room = c.scanEnd - hit;
+  c.softEnd =
+    c.after == UNBOUNDED || room <= c.needleLength + c.after
+      ? c.scanEnd
+      : ((hit + c.needleLength + c.after + 1) as u32);
+}
+
 /**
  * Whether a region of whole lines has anything worth a closer look, for expressions that stay within lines: four parts of it are read side by side, so that
  * the processor need not wait for one table entry before it asks for another. `pieces` are four times (at, end, state) as u32, made by `skimStart`. Returns DONE when nothing matches,
- * NEED as `scan` does, FULL when something does.
+ * NEED and PAUSE as `scan` does, FULL when something does.
  */
 export function skim(context: usize, pieces: usize): u32 {
   const c = changetype<Context>(context);
@@ -218,6 +310,8 @@ export function skim(context: usize, pieces: usize): u32 {
   let s2: usize = load<u32>(pieces, 32);
   let s3: usize = load<u32>(pieces, 44);
   let left = min(min(e0 - p0, e1 - p1), min(e2 - p2, e3 - p3));
+  const rest = left > SKIM_FUEL ? left - SKIM_FUEL : 0;
+  left -= rest;
   while (left > 0) {
     const n0 = load<u32>(s0 + ((load<u8>(p0) as usize) << 2));
     const n1 = load<u32>(s1 + ((load<u8>(p1) as usize) << 2));
@@ -238,11 +332,12 @@ export function skim(context: usize, pieces: usize): u32 {
   keep(pieces + 12, p1, s1);
   keep(pieces + 24, p2, s2);
   keep(pieces + 36, p3, s3);
+  if (left == 0 && rest != 0) return PAUSE;
   for (let piece = pieces; piece < pieces + 48; piece += 12) {
     let at: usize = load<u32>(piece);
     let state: usize = load<u32>(piece, 8);
     // With all four still going, only the byte that stopped them is looked at; then they go on together.
-    const end: usize = left > 0 ? min(load<u32>(piece, 4) as usize, at + 1) : load<u32>(piece, 4);
+    const end: usize = min(load<u32>(piece, 4) as usize, at + (left > 0 ? 1 : SKIM_FUEL));
     while (at < end) {
       const next = load<u32>(state + ((load<u8>(at) as usize) << 2));
       if (next & FLAGS) {
@@ -256,6 +351,7 @@ export function skim(context: usize, pieces: usize): u32 {
       at += 1;
     }
     keep(piece, at, state);
+    if (left == 0 && end < load<u32>(piece, 4)) return PAUSE;
     // A piece that never had anything has no state.
     if (left == 0 && end == c.docEnd && state != 0) {
       const next = load<u32>(state, 1024);

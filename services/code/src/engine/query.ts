@@ -58,5 +58,7 @@ export interface SearchOptions {
   readonly contextLines?: number;
   /** The whole file in every result. */
   readonly whole?: boolean;
+  /** As grep does: of each line only the first match is looked for and given, and matches are counted as lines. For `searchLines` alone. */
+  readonly firstOfLine?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -27,7 +27,10 @@ export interface Kernels {
     out: number,
     outEnd: number,
     resumeAt: number,
+    firstOfLine: number,
   ): number;
+  indexOf(from: number, to: number, byte: number): number;
+  afterLast(from: number, to: number, byte: number): number;
   count(from: number, to: number, byte: number): number;
   hash(from: number, to: number): bigint;
   extract(
@@ -55,6 +58,8 @@ export interface Kernels {
   and(into: number, other: number): number;
   or(into: number, other: number): void;
   spread(bitmap: number, joined: number, blocks: number): void;
+  spreadLines(bitmap: number, joined: number, unbroken: number, blocks: number): void;
+  markUnbroken(text: number, end: number, blockShift: number, bitmap: number): void;
   nextBit(bitmap: number, from: number): number;
   nextClear(bitmap: number, from: number): number;
   locate(matches: number, n: number, docStart: number, docEnd: number, out: number): number;
@@ -66,6 +71,7 @@ export interface Kernels {
     prefixBytes: number,
     outAt: number,
     outEnd: number,
+    firstOfLine: number,
   ): number;
   scan(context: number): number;
   skimStart(context: number, pieces: number, from: number, to: number): void;

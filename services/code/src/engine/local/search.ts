@@ -116,6 +116,7 @@ class Run {
       matchesMax: this.#options.matchesMax ?? Number.MAX_SAFE_INTEGER,
       control: this.#control,
       lines,
+      firstOfLine: lines && this.#options.firstOfLine === true,
     };
   }
 

@@ -165,13 +165,49 @@ test("within lines, finds in a long text what it finds in each line alone", () =
     } as const;
     const lines = Array.from({ length: 40 }, () => text(random).replaceAll("\n", ""));
     const apart: string[] = [];
+    const firsts: string[] = [];
     let offset = 0;
     for (const line of lines) {
-      for (const [start, end] of searchText(query, line)) apart.push(`${offset + start}-${offset + end}`);
+      const found = searchText(query, line).map(([start, end]) => `${offset + start}-${offset + end}`);
+      apart.push(...found);
+      firsts.push(...found.slice(0, 1));
       offset += Buffer.byteLength(line) + 1;
     }
-    const together = searchText(query, lines.join("\n")).map(([start, end]) => `${start}-${end}`);
+    const show = (pairs: [number, number][]): string[] => pairs.map(([start, end]) => `${start}-${end}`);
+    const together = show(searchText(query, lines.join("\n")));
+    const first = show(searchText(query, lines.join("\n"), { firstOfLine: true }));
     if (String(together) !== String(apart)) differences.push({ seed, source, lines, together, apart });
+    if (String(first) !== String(firsts)) differences.push({ seed, source, lines, first, firsts });
+  }
+  expect(differences).toEqual([]);
+}, 60_000);
+
+test("in long lines, finds what RE2 finds around a substring that every match has", () => {
+  const around = [
+    "",
+    "a?",
+    "[ab]{0,3}",
+    "\\b",
+    "(?:a|bc)?",
+    ".?",
+    ".*",
+    "x.{0,5}",
+    "(?:b.{0,9}ab|c)",
+    "^",
+    "\\w+",
+  ];
+  const needles = ["ab", "abc", "(?i:Ab)", "b_1", "aaa", "(?:ab){2}"];
+  const differences: unknown[] = [];
+  for (let seed = 1; seed <= 400; seed += 1) {
+    const random = randomOf(seed + 20_000);
+    const source =
+      around[random(around.length)]! + needles[random(needles.length)]! + around[random(around.length)]!;
+    const query = { kind: "regex", pattern: source, caseSensitive: true, scope: "content" } as const;
+    const pieces = ["ab", "abc", "a", "b", "_1", "aaa", "x", " ", "yyyyyyyyyyyyyyyyyyyy", "AB", "\n", "c"];
+    const subject = Array.from({ length: random(200) }, () => pieces[random(pieces.length)]!).join("");
+    const ours = searchText(query, subject);
+    const theirs = oracle(source, 0, subject);
+    if (String(ours) !== String(theirs)) differences.push({ seed, source, subject, ours, theirs });
   }
   expect(differences).toEqual([]);
 }, 60_000);

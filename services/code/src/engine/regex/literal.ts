@@ -3,7 +3,7 @@
  * An expression that is nothing but such a substring needs no automaton.
  */
 import type { Node } from "./syntax.ts";
-import { contains, isNullable } from "./syntax.ts";
+import { bytesMax, contains, isNullable } from "./syntax.ts";
 
 export interface Literal {
   readonly bytes: Uint8Array;
@@ -17,6 +17,14 @@ export interface RequiredLiteral {
   readonly literal: Literal | undefined;
   /** The expression is this literal and nothing else. */
   readonly whole: boolean;
+  /** How many bytes of a match can lie before and after one place where it has the literal; Infinity when there is no limit. */
+  readonly before: number;
+  readonly after: number;
+}
+
+interface Length {
+  readonly bytes: number;
+  readonly unlimited: number;
 }
 
 interface Unit {
@@ -33,13 +41,25 @@ export function requiredLiteral(node: Node): RequiredLiteral {
   const whole = search.walk(node);
   search.cut();
   const literal = search.best.length === 0 ? undefined : toLiteral(search.best);
-  return { literal, whole: whole && literal !== undefined && search.runs === 1 };
+  return {
+    literal,
+    whole: whole && literal !== undefined && search.runs === 1,
+    before: search.bestBefore.unlimited > 0 ? Infinity : search.bestBefore.bytes,
+    after:
+      search.length.unlimited > search.bestBefore.unlimited
+        ? Infinity
+        : search.length.bytes - search.bestBefore.bytes - search.best.length,
+  };
 }
 
 class Search {
   best: readonly Unit[] = [];
+  bestBefore: Length = { bytes: 0, unlimited: 0 };
   runs = 0;
+  /** The most bytes that what was walked so far can match: those of its limited parts, and how many parts have no limit. */
+  length: Length = { bytes: 0, unlimited: 0 };
   #run: Unit[] = [];
+  #runBefore: Length = this.length;
 
   /** Whether all of it went into runs, with nothing around them. */
   walk(node: Node): boolean {
@@ -50,9 +70,12 @@ class Search {
         const units = unitsOf(node.ranges);
         if (units === undefined || this.#run.length + units.length > UNITS_MAX) {
           this.cut();
+          this.#add(node);
           return false;
         }
+        if (this.#run.length === 0) this.#runBefore = this.length;
         this.#run.push(...units);
+        this.#add(node);
         return true;
       }
       case "concat": {
@@ -67,22 +90,37 @@ class Search {
           return whole;
         }
         this.cut();
+        const before = this.length;
+        // Of several times, the first is one that every match has.
         if (node.min > 0 && !isNullable(node.of)) this.walk(node.of);
         this.cut();
+        this.length = before;
+        this.#add(node);
         return false;
       }
       case "assert":
         return false;
       case "either":
         this.cut();
+        this.#add(node);
         return false;
     }
+  }
+
+  #add(node: Node): void {
+    const more = bytesMax(node);
+    const { bytes, unlimited } = this.length;
+    this.length =
+      more === Infinity ? { bytes, unlimited: unlimited + 1 } : { bytes: bytes + more, unlimited };
   }
 
   cut(): void {
     if (this.#run.length === 0) return;
     this.runs += 1;
-    if (this.#run.length > this.best.length) this.best = this.#run;
+    if (this.#run.length > this.best.length) {
+      this.best = this.#run;
+      this.bestBefore = this.#runBefore;
+    }
     this.#run = [];
   }
 }

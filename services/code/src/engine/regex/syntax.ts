@@ -36,6 +36,27 @@ export function isNullable(node: Node): boolean {
   }
 }
 
+/** The most bytes that a match can have; Infinity when there is no limit. */
+export function bytesMax(node: Node): number {
+  switch (node.kind) {
+    case "empty":
+    case "assert":
+      return 0;
+    case "chars": {
+      const last = node.ranges.at(-1) ?? 0;
+      return last < 0x80 ? 1 : last < 0x800 ? 2 : last < 0x10000 ? 3 : 4;
+    }
+    case "concat":
+      return node.of.reduce((sum, each) => sum + bytesMax(each), 0);
+    case "either":
+      return node.of.reduce((most, each) => Math.max(most, bytesMax(each)), 0);
+    case "repeat": {
+      const each = bytesMax(node.of);
+      return each === 0 ? 0 : each * (node.max ?? Infinity);
+    }
+  }
+}
+
 /** Whether some match could contain a line break. */
 export function canMatchLineBreak(node: Node): boolean {
   switch (node.kind) {

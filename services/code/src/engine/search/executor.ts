@@ -41,6 +41,8 @@ export interface Sink {
 interface ExecutionTerms {
   readonly branches: readonly string[];
   readonly matchesMax: number;
+  /** Of each line only the first match; matches are then counted as lines. */
+  readonly firstOfLine: boolean;
   /** Throws `Interrupted` when the search should stop. */
   readonly checkpoint: () => void;
 }
@@ -64,7 +66,7 @@ export function execute(
     documentsScanned: 0,
     bytesScanned: 0,
   };
-  const tree = compileTree(query, terms.branches, terms.checkpoint);
+  const tree = compileTree(query, terms);
   let stopped: Outcome["stopped"];
   try {
     for (const { open, number } of segments) {
@@ -112,8 +114,14 @@ function searchSegment(
           boost: tree.root.boost(),
         };
         counts.files += 1;
-        counts.matches += content.count > 0 ? content.count : Math.max(path.count, tree.pathsOnly ? 1 : 0);
-        counts.lines += locate(found, sink);
+        const lines = locate(found, sink);
+        counts.lines += lines;
+        counts.matches +=
+          content.count > 0
+            ? terms.firstOfLine
+              ? lines
+              : content.count
+            : Math.max(path.count, tree.pathsOnly ? 1 : 0);
         sink.end(found);
         if (counts.matches >= terms.matchesMax) return false;
       }

@@ -4,11 +4,18 @@ import type { GramPlan } from "../regex/gram-plan.ts";
 import { BITMAP_BYTES } from "../segment/format.ts";
 import { bitmapAt, type OpenSegment } from "./open-segment.ts";
 
+interface Asked {
+  readonly plan: GramPlan;
+  readonly folds: boolean;
+  /** Every match lies in one line. */
+  readonly lineBound: boolean;
+}
+
 /** Writes the bitmap into `slot`; false when no block can. Slots from ATOMS_MAX on are for what happens on the way. */
-export function filterBlocks(open: OpenSegment, plan: GramPlan, folds: boolean, slot: number): boolean {
+export function filterBlocks(open: OpenSegment, { plan, folds, lineBound }: Asked, slot: number): boolean {
   const { arena, segment } = open;
   const into = bitmapAt(arena, slot);
-  const any = evaluate(open, plan, slot, ATOMS_MAX);
+  const any = evaluate(open, plan, lineBound, slot, ATOMS_MAX);
   if (!folds || segment.folding === 0) return any;
   if (!any) arena.bytes.fill(0, into, into + BITMAP_BYTES);
   // A match with such a character lies in a line that reaches into one of these blocks, or in a document that is read as a whole.
@@ -17,7 +24,13 @@ export function filterBlocks(open: OpenSegment, plan: GramPlan, folds: boolean, 
 }
 
 /** When it returns false, what the slot holds means nothing. */
-function evaluate(open: OpenSegment, plan: GramPlan, slot: number, free: number): boolean {
+function evaluate(
+  open: OpenSegment,
+  plan: GramPlan,
+  lineBound: boolean,
+  slot: number,
+  free: number,
+): boolean {
   const { arena, segment } = open;
   const { kernels } = arena;
   const into = bitmapAt(arena, slot);
@@ -31,18 +44,20 @@ function evaluate(open: OpenSegment, plan: GramPlan, slot: number, free: number)
   if (plan.kind === "or") {
     let any = false;
     for (const each of plan.of) {
-      if (!evaluate(open, each, any ? free : slot, any ? free + 1 : free)) continue;
+      if (!evaluate(open, each, lineBound, any ? free : slot, any ? free + 1 : free)) continue;
       if (any) kernels.or(into, bitmapAt(arena, free));
       any = true;
     }
     return any;
   }
-  // Two literals of one match can lie in different blocks of its document.
+  // Two literals of one match can lie in different blocks of its document, or of its line.
   let first = true;
   for (const each of plan.of) {
     const target = first ? slot : free;
-    if (!evaluate(open, each, target, first ? free : free + 1)) return false;
-    kernels.spread(bitmapAt(arena, target), segment.joined, segment.blocks);
+    if (!evaluate(open, each, lineBound, target, first ? free : free + 1)) return false;
+    const bitmap = bitmapAt(arena, target);
+    if (lineBound) kernels.spreadLines(bitmap, segment.joined, segment.unbroken, segment.blocks);
+    else kernels.spread(bitmap, segment.joined, segment.blocks);
     if (!first && kernels.and(into, bitmapAt(arena, free)) === 0) return false;
     first = false;
   }

@@ -12,13 +12,15 @@ const PREFIX_BYTES_MAX = 65_536;
 
 export class LineSink implements Sink {
   readonly #emit: (piece: Uint8Array) => void;
+  readonly #firstOfLine: boolean;
   #used = 0;
   /** What was written lies in the scratch of this document's arena. */
   #last: Found | undefined;
 
   /** `emit` may block. */
-  constructor(emit: (piece: Uint8Array) => void) {
+  constructor(emit: (piece: Uint8Array) => void, firstOfLine: boolean) {
     this.#emit = emit;
+    this.#firstOfLine = firstOfLine;
   }
 
   located(found: Found, located: number, count: number): void {
@@ -44,6 +46,7 @@ export class LineSink implements Sink {
           prefix.length,
           resumeAt,
           scratch + scratchLayout.textEnd,
+          this.#firstOfLine ? 1 : 0,
         );
         this.#used = words[resumeAt >>> 2]! - from;
         done += written;

@@ -1,21 +1,32 @@
 /** Matches of one text as pairs of addresses, in rising order, in room that grows and is used again. */
 
 const ROOM = 1024;
+const NOTHING_DONE = { count: 0, at: 0 };
 
 export class MatchList {
   pairs: Uint32Array = new Uint32Array(ROOM * 2);
   count = 0;
   /** How far whole lines were scanned, so that the next region does not scan them again. */
   scannedTo = 0;
+  /** After the line of the last of so many matches: kept, because a line can be long and have many regions. */
+  #lineDone = NOTHING_DONE;
 
   clear(): void {
     this.count = 0;
     this.scannedTo = 0;
+    this.#lineDone = NOTHING_DONE;
   }
 
   /** Where the last match ends, or 0. */
   get lastEnd(): number {
     return this.count === 0 ? 0 : this.pairs[this.count * 2 - 1]!;
+  }
+
+  /** Where the line of the last match is over, as `find` says the first time. */
+  afterLastLine(find: (lastEnd: number) => number): number {
+    if (this.count === 0) return 0;
+    if (this.#lineDone.count !== this.count) this.#lineDone = { count: this.count, at: find(this.lastEnd) };
+    return this.#lineDone.at;
   }
 
   /** Takes the pairs of u32 that lie in [from, to). */

@@ -15,6 +15,7 @@ const field = {
   at: 1,
   state: 2,
   symbol: 3,
+  scanEnd: 7,
   regionEnd: 8,
   docStart: 9,
   docEnd: 10,
@@ -29,15 +30,25 @@ const field = {
   rareB: 19,
   forward: 20,
   backward: 24,
+  before: 28,
+  after: 29,
+  seekFrom: 31,
+  firstOfLine: 33,
+  fuel: 34,
 } as const;
 
 const DONE = 0;
 const NEED = 1;
+const PAUSE = 3;
 const BACKWARD = 3;
 /** Behind the context's fields, in its room. */
-const PIECES_OFFSET = 128;
+const PIECES_OFFSET = 192;
 /** Below this, looking twice costs more than it saves. */
 const SKIM_BYTES_MIN = 64;
+/** Bytes that an automaton reads between two checkpoints: a few milliseconds' worth. */
+const FUEL_BYTES = 1_048_576;
+const REACH_BYTES_MAX = 1_048_576;
+const UNBOUNDED = 0xffff_ffff;
 
 /** Where a matcher may work. */
 export interface MatcherPlace {
@@ -52,6 +63,8 @@ export interface MatcherPlace {
   readonly rowsTo: number;
   /** Throws when the search should stop. */
   readonly checkpoint: () => void;
+  /** Of each line only the first match is wanted, where matches stay within lines. */
+  readonly firstOfLine: boolean;
 }
 
 export class Matcher {
@@ -82,28 +95,28 @@ export class Matcher {
 
   /**
    * Appends every match in the text [docStart, docEnd) that starts in [from, to), or, when matches stay within lines, lies in a line that reaches into it.
-   * `folding` says that this text may hold characters that fold to ASCII letters. Requires that calls for one text go from left to right and do not overlap.
+   * `folding` says whether a part of the text may hold characters that fold to ASCII letters. Requires that calls for one text go from left to right and do not overlap.
    */
   collect(
     docStart: number,
     docEnd: number,
     from: number,
     to: number,
-    folding: boolean,
+    folding: (from: number, to: number) => boolean,
     out: MatchList,
   ): void {
     const { literal, whole, folds } = this.#pattern;
-    const exact = literal !== undefined && !(folding && folds);
-    if (whole && exact)
-      this.#literals(from, Math.min(docEnd, to + literal.bytes.length - 1), literal.bytes.length, out);
-    else this.#scan(docStart, docEnd, from, to, exact, out);
+    if (whole && literal !== undefined && !(folds && folding(from, to)))
+      this.#literals(docEnd, from, Math.min(docEnd, to + literal.bytes.length - 1), out);
+    else this.#scan(docStart, docEnd, from, to, folding, out);
   }
 
-  #literals(from: number, to: number, length: number, out: MatchList): void {
-    const { kernels, scratch } = this.#place;
+  #literals(docEnd: number, from: number, to: number, out: MatchList): void {
+    const { kernels, scratch, firstOfLine } = this.#place;
+    const { length } = this.#pattern.literal!.bytes;
     const matches = scratch + scratchLayout.matches;
     const resumeAt = scratch + scratchLayout.resumeAt;
-    let at = Math.max(from, out.lastEnd);
+    let at = Math.max(from, this.#resume(out, docEnd));
     while (at < to) {
       const end =
         kernels.findAll(
@@ -117,6 +130,7 @@ export class Matcher {
           matches,
           matches + MATCHES_MAX * 8,
           resumeAt,
+          firstOfLine && this.#pattern.lineBound ? 1 : 0,
         ) >>> 0;
       out.append(this.#words, matches, end);
       at = this.#words[resumeAt >>> 2]!;
@@ -124,10 +138,23 @@ export class Matcher {
     }
   }
 
-  #scan(docStart: number, docEnd: number, from: number, to: number, exact: boolean, out: MatchList): void {
-    const { kernels, scratch, checkpoint } = this.#place;
-    const { literal, lineBound } = this.#pattern;
-    const needle = exact && literal !== undefined;
+  #scan(
+    docStart: number,
+    docEnd: number,
+    from: number,
+    to: number,
+    folding: (from: number, to: number) => boolean,
+    out: MatchList,
+  ): void {
+    const { kernels, scratch, checkpoint, firstOfLine } = this.#place;
+    const { literal, lineBound, folds, before, after } = this.#pattern;
+    const regionEnd = lineBound ? this.#lineEnd(to, docEnd) : docEnd;
+    // What lies in lines that the region before reached into is done.
+    if (out.scannedTo >= regionEnd) return;
+    const regionStart = lineBound
+      ? this.#lineStart(Math.max(docStart, out.scannedTo), Math.max(from, out.scannedTo))
+      : docStart;
+    const needle = literal !== undefined && !(folds && folding(regionStart, regionEnd));
     if (!lineBound) {
       const first = needle
         ? kernels.find(docStart, docEnd, this.#needle, this.#mask, literal.bytes.length, ...this.#rare) >>> 0
@@ -138,11 +165,14 @@ export class Matcher {
     const c = this.#context >>> 2;
     const words = this.#words;
     const matches = scratch + scratchLayout.matches;
-    const regionEnd = lineBound ? this.#lineEnd(to, docEnd) : docEnd;
-    // What lies in lines that the region before reached into is done.
-    if (out.scannedTo >= regionEnd) return;
     words[c + field.phase] = 0;
-    words[c + field.at] = lineBound ? this.#lineStart(docStart, Math.max(from, out.scannedTo)) : docStart;
+    words[c + field.at] = lineBound ? Math.max(regionStart, this.#resume(out, docEnd)) : docStart;
+    words[c + field.scanEnd] = 0;
+    words[c + field.seekFrom] = 0;
+    words[c + field.before] = reach(before);
+    words[c + field.after] = reach(after);
+    words[c + field.firstOfLine] = firstOfLine && lineBound ? 1 : 0;
+    words[c + field.fuel] = FUEL_BYTES;
     words[c + field.regionEnd] = regionEnd;
     words[c + field.docStart] = docStart;
     words[c + field.docEnd] = docEnd;
@@ -173,8 +203,14 @@ export class Matcher {
     kernels.skimStart(this.#context, pieces, at, regionEnd);
     for (;;) {
       const status = kernels.skim(this.#context, pieces);
-      if (status !== NEED) return status !== DONE;
+      if (status === DONE) return false;
       checkpoint();
+      if (status === PAUSE) continue;
+      if (status !== NEED) {
+        // Up to where the first part came there is nothing.
+        words[c + field.at] = this.#lineStart(at, words[pieces >>> 2]!);
+        return true;
+      }
       const dfa = this.#forward!;
       const { flushes } = dfa;
       dfa.step(words[c + field.state]!, words[c + field.symbol]!);
@@ -190,8 +226,10 @@ export class Matcher {
     const words = this.#words;
     for (;;) {
       const status = kernels.scan(this.#context);
-      if (status !== NEED) return status;
+      if (status !== NEED && status !== PAUSE) return status;
       this.#place.checkpoint();
+      words[c + field.fuel] = FUEL_BYTES;
+      if (status === PAUSE) continue;
       const dfa = words[c + field.phase] === BACKWARD ? this.#backward! : this.#forward!;
       const flushes = dfa.flushes;
       words[c + field.state] = dfa.step(words[c + field.state]!, words[c + field.symbol]!);
@@ -223,16 +261,26 @@ export class Matcher {
     }
   }
 
-  #lineStart(docStart: number, at: number): number {
-    const bytes = new Uint8Array(this.#place.memory, docStart, at - docStart);
-    return docStart + bytes.lastIndexOf(10) + 1;
+  /** From where to go on after the matches there are: the end of the last, or of its line. */
+  #resume(out: MatchList, docEnd: number): number {
+    const { firstOfLine, kernels } = this.#place;
+    if (!firstOfLine || !this.#pattern.lineBound) return out.lastEnd;
+    return out.afterLastLine((lastEnd) => Math.min(docEnd, (kernels.indexOf(lastEnd, docEnd, 10) >>> 0) + 1));
+  }
+
+  /** The start of the line that `at` is in, or `from`. */
+  #lineStart(from: number, at: number): number {
+    return this.#place.kernels.afterLast(from, at, 10) >>> 0;
   }
 
   /** After the line break of the line that `at - 1` is in. */
   #lineEnd(at: number, docEnd: number): number {
     if (at >= docEnd) return docEnd;
-    const bytes = new Uint8Array(this.#place.memory, at - 1, docEnd - at + 1);
-    const found = bytes.indexOf(10);
-    return found === -1 ? docEnd : at + found;
+    const found = this.#place.kernels.indexOf(at - 1, docEnd, 10) >>> 0;
+    return found === docEnd ? docEnd : found + 1;
   }
+}
+
+function reach(bytes: number): number {
+  return bytes > REACH_BYTES_MAX ? UNBOUNDED : bytes;
 }

@@ -16,6 +16,9 @@ export interface Pattern {
   readonly literal: Literal | undefined;
   /** Nothing but the literal. */
   readonly whole: boolean;
+  /** How many bytes of a match can lie before and after the literal. */
+  readonly before: number;
+  readonly after: number;
   /** No match contains a line break, so each lies in one line. */
   readonly lineBound: boolean;
   readonly withinLines: boolean;
@@ -36,12 +39,14 @@ export function compilePattern(query: SubstringQuery | RegexQuery): Pattern {
         })
       : foldedText(query.text);
   checkSize(node);
-  const { literal, whole } = requiredLiteral(node);
+  const { literal, whole, before, after } = requiredLiteral(node);
   const useful = literal !== undefined && (whole || literal.bytes.length >= NEEDLE_BYTES_MIN);
   return {
     ...analyseGrams(node),
     literal: useful ? literal : undefined,
     whole: useful && whole,
+    before,
+    after,
     lineBound: !canMatchLineBreak(node),
     withinLines: query.kind === "regex" && query.withinLines === true,
     programs: once(node),
@@ -59,6 +64,8 @@ function fromLiteral(text: string): Pattern {
     folds: false,
     literal,
     whole: true,
+    before: 0,
+    after: 0,
     lineBound: !literal.bytes.includes(10),
     withinLines: false,
     programs: () => {

@@ -15,6 +15,8 @@ export interface AtomTerms {
   readonly checkpoint: () => void;
   /** Only inside symbols, each a text of its own. */
   readonly inSymbols: boolean;
+  /** Of each line only the first match, where matches stay within lines. */
+  readonly firstOfLine: boolean;
 }
 
 export class TextAtom {
@@ -27,6 +29,14 @@ export class TextAtom {
   readonly #set = new DocumentSet();
   #open!: OpenSegment;
   #any = false;
+  /** Whether these bytes may hold a character that folds to an ASCII letter. */
+  readonly #folding = (from: number, to: number): boolean => {
+    const { segment, arena } = this.#open;
+    if (segment.folding === 0) return false;
+    const blockOf = (address: number): number =>
+      Math.floor((address - segment.text) / 2 ** segment.blockShift);
+    return arena.kernels.nextBit(segment.folding, blockOf(from)) <= blockOf(to);
+  };
   /** Bytes looked at. */
   scannedBytes = 0;
 
@@ -47,7 +57,7 @@ export class TextAtom {
     this.#open = open;
     const { segment, arena } = open;
     const set = this.#set.reset(segment.documents);
-    this.#any = filterBlocks(open, this.pattern.plan, this.pattern.folds, this.#terms.slot);
+    this.#any = filterBlocks(open, this.pattern, this.#terms.slot);
     if (!this.#any || (this.#terms.inSymbols && open.symbols === undefined)) return set;
     const bitmap = bitmapAt(arena, this.#terms.slot);
     const { kernels } = arena;
@@ -74,22 +84,21 @@ export class TextAtom {
     if (!this.#any) return false;
     const matcher = this.#matcher();
     const { segment } = this.#open;
-    const folding = segment.folding !== 0;
     if (this.#scope !== "content") {
       const start = segment.nameStart(document);
       const end = start + segment.nameBytes(document);
-      matcher.collect(start, end, start, end, folding, this.path);
+      matcher.collect(start, end, start, end, this.#folding, this.path);
     }
     if (this.#scope !== "path") {
       const start = segment.start(document);
       const end = start + segment.contentBytes(document);
-      if (this.#terms.inSymbols) this.#runSymbols(document, start, matcher, folding);
-      else this.#runContent(start, end, matcher, folding);
+      if (this.#terms.inSymbols) this.#runSymbols(document, start, matcher);
+      else this.#runContent(start, end, matcher);
     }
     return this.content.count > 0 || this.path.count > 0;
   }
 
-  #runContent(start: number, end: number, matcher: Matcher, folding: boolean): void {
+  #runContent(start: number, end: number, matcher: Matcher): void {
     const { segment, arena } = this.#open;
     const { kernels } = arena;
     const bitmap = bitmapAt(arena, this.#terms.slot);
@@ -100,7 +109,7 @@ export class TextAtom {
       const stop = kernels.nextClear(bitmap, block);
       const from = Math.max(start, segment.text + block * 2 ** segment.blockShift);
       const to = Math.min(end, segment.text + stop * 2 ** segment.blockShift);
-      matcher.collect(start, end, from, to, folding, this.content);
+      matcher.collect(start, end, from, to, this.#folding, this.content);
       this.scannedBytes += to - from;
       // What may cross lines was looked for in the whole document.
       if (stop > last || (!this.pattern.whole && !this.pattern.lineBound)) break;
@@ -109,14 +118,14 @@ export class TextAtom {
     if (this.pattern.withinLines) this.#dropPhantom(start, end);
   }
 
-  #runSymbols(document: number, start: number, matcher: Matcher, folding: boolean): void {
+  #runSymbols(document: number, start: number, matcher: Matcher): void {
     const symbols = this.#open.symbols!;
     const [first, stop] = symbols.range(document);
     for (let symbol = first; symbol < stop; symbol += 1) {
       const from = start + symbols.start(symbol);
       const to = start + symbols.end(symbol);
       this.content.scannedTo = 0;
-      matcher.collect(from, to, from, to, folding, this.content);
+      matcher.collect(from, to, from, to, this.#folding, this.content);
     }
   }
 
@@ -129,7 +138,7 @@ export class TextAtom {
 
   #matcher(): Matcher {
     const { arena, arenaNumber } = this.#open;
-    const { slot, atoms, checkpoint } = this.#terms;
+    const { slot, atoms, checkpoint, firstOfLine } = this.#terms;
     const room = Math.floor((scratchLayout.rowsEnd - scratchLayout.rows) / Math.min(atoms, ATOMS_MAX)) & ~63;
     const rowsFrom = arena.scratch + scratchLayout.rows + slot * room;
     return (this.#matchers[arenaNumber] ??= new Matcher(this.pattern, {
@@ -140,6 +149,7 @@ export class TextAtom {
       rowsFrom,
       rowsTo: rowsFrom + room,
       checkpoint,
+      firstOfLine,
     }));
   }
 }

@@ -25,7 +25,14 @@ export interface Tree {
   readonly pathsOnly: boolean;
 }
 
-export function compileTree(query: EngineQuery, branches: readonly string[], checkpoint: () => void): Tree {
+interface TreeTerms {
+  readonly branches: readonly string[];
+  /** Throws when the search should stop. */
+  readonly checkpoint: () => void;
+  readonly firstOfLine: boolean;
+}
+
+export function compileTree(query: EngineQuery, { branches, checkpoint, firstOfLine }: TreeTerms): Tree {
   const total = countAtoms(query);
   if (total > ATOMS_MAX)
     throw new EngineError(
@@ -36,7 +43,13 @@ export function compileTree(query: EngineQuery, branches: readonly string[], che
   let pathsOnly = false;
 
   const text = (of: SubstringQuery | RegexQuery, inSymbols: boolean): TreeNode => {
-    const atom = new TextAtom(of, { slot: atoms.length, atoms: Math.max(1, total), checkpoint, inSymbols });
+    const atom = new TextAtom(of, {
+      slot: atoms.length,
+      atoms: Math.max(1, total),
+      checkpoint,
+      inSymbols,
+      firstOfLine,
+    });
     atoms.push(atom);
     return {
       enter: (open) => atom.enter(open),

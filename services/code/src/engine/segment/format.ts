@@ -40,6 +40,8 @@ export const header = {
   languagesBytes: 18,
   sourceBytesLow: 19,
   lines: 20,
+  /** Blocks without a line break. */
+  unbrokenOffset: 21,
 } as const;
 
 /** Index of each u32 of a document's record. */

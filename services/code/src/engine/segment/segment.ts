@@ -22,7 +22,9 @@ export class Segment {
   readonly namesFrom: number;
   readonly textEnd: number;
   readonly joined: number;
+  /** 0 when no block has a letter that folds to ASCII. */
   readonly folding: number;
+  readonly unbroken: number;
   readonly directory: number;
   readonly data: number;
   readonly #view: DataView;
@@ -44,6 +46,7 @@ export class Segment {
     this.joined = base + this.#header(header.joinedOffset);
     const folding = this.#header(header.foldingOffset);
     this.folding = folding === 0 ? 0 : base + folding;
+    this.unbroken = base + this.#header(header.unbrokenOffset);
     this.directory = base + this.#header(header.directoryOffset);
     this.data = base + this.#header(header.dataOffset);
     this.#records = base + this.#header(header.documentsOffset);

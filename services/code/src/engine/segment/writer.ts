@@ -90,17 +90,19 @@ export class SegmentWriter {
     const oidBytes = documents.reduce((most, each) => Math.max(most, each.oid.length >> 1), 0);
     const oidsAt = documentsAt + documents.length * DOCUMENT_BYTES;
     const joinedAt = align(oidsAt + documents.length * oidBytes, 8);
-    const foldingAt = joinedAt + BITMAP_BYTES * 2;
+    const unbrokenAt = joinedAt + BITMAP_BYTES * 2;
+    const foldingAt = unbrokenAt + BITMAP_BYTES;
     this.#buffer.fill(0, documentsAt, foldingAt + BITMAP_BYTES);
     const { languages, lines } = this.#writeDocuments(documents, namesStart, documentsAt, oidsAt, oidBytes);
     this.#join(documents, namesStart, shift, joinedAt);
-    const folds = this.#markFolding(contentEnd, shift, foldingAt);
+    const folds = this.#markFolding(textBytes, shift, foldingAt);
     const languagesAt = foldingAt + (folds ? BITMAP_BYTES : 0);
     const languagesBytes = this.#buffer.write(languages.join("\n"), languagesAt, "utf8");
     const directoryAt = align(languagesAt + languagesBytes, 8);
     const dataAt = directoryAt + DIRECTORY_BYTES;
 
     const k = this.#kernels;
+    k.markUnbroken(text, text + textBytes, shift, unbrokenAt);
     k.extract(text, text + textBytes, shift, OVERLAP_BYTES, CLASSES_AT, seen, counts, list, perBlock);
     k.scatter(list, perBlock, blocks, counts, ids);
     const end = align(k.encode(counts, ids, blocks, directoryAt, dataAt) >>> 0, 16);
@@ -124,6 +126,7 @@ export class SegmentWriter {
     set(header.languagesOffset, languagesAt - image);
     set(header.languagesBytes, languagesBytes);
     set(header.lines, lines);
+    set(header.unbrokenOffset, unbrokenAt - image);
     this.#view.setBigUint64(image + header.checksumLow * 4, k.hash(image + CHECKED_FROM, end), true);
     return end - image;
   }
@@ -187,7 +190,7 @@ export class SegmentWriter {
   }
 
   /** Whether there is any. A literal may start up to a few characters earlier than the block where such a character is. */
-  #markFolding(contentEnd: number, shift: number, foldingAt: number): boolean {
+  #markFolding(textBytes: number, shift: number, foldingAt: number): boolean {
     const { text } = this.#plan;
     let any = false;
     for (const sign of [Buffer.from("\u212a"), Buffer.from("\u017f")]) {
@@ -195,7 +198,7 @@ export class SegmentWriter {
       const mask = needle + 16;
       this.#buffer.set(sign, needle);
       this.#buffer.fill(0, mask, mask + 16);
-      const end = text + contentEnd;
+      const end = text + textBytes;
       let at = text;
       for (;;) {
         at = this.#kernels.find(at, end, needle, mask, sign.length, 0, sign.length - 1) >>> 0;

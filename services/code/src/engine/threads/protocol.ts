@@ -47,6 +47,7 @@ export interface SearchJob {
   readonly control: SharedArrayBuffer;
   /** As lines of JSON, in pieces, instead of hits. */
   readonly lines: boolean;
+  readonly firstOfLine: boolean;
 }
 
 export type ToSearcher =

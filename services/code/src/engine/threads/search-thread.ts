@@ -76,7 +76,7 @@ function run(job: SearchJob): void {
       if (Atomics.load(flags, control.stop) !== 0) throw new Interrupted();
     };
     if (job.lines) {
-      const sink = new LineSink((piece) => send(job, flags, piece, checkpoint));
+      const sink = new LineSink((piece) => send(job, flags, piece, checkpoint), job.firstOfLine);
       const outcome = search(job, checkpoint, sink);
       // Whoever stopped the search gets what was complete by then.
       if (outcome.stopped !== "interrupted") sink.finish();
@@ -100,7 +100,7 @@ function search(job: SearchJob, checkpoint: () => void, sink: Sink): Outcome {
   return execute(
     job.query,
     segments,
-    { branches: index.branches, matchesMax: job.matchesMax, checkpoint },
+    { branches: index.branches, matchesMax: job.matchesMax, firstOfLine: job.firstOfLine, checkpoint },
     sink,
   );
 }
