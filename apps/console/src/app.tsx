@@ -9,6 +9,15 @@ import { ProblemNote } from "./ui/problem-note.tsx";
 import { toastProblem } from "./ui/toast.tsx";
 
 const Overview = lazy(() => import("./fleet/overview-page.tsx"));
+const Map = lazy(() => import("./fleet/map-page.tsx"));
+const Nodes = lazy(() => import("./fleet/nodes-page.tsx"));
+const Node = lazy(() => import("./fleet/node-page.tsx"));
+const Shards = lazy(() => import("./fleet/shards-page.tsx"));
+const Shard = lazy(() => import("./fleet/shard-page.tsx"));
+const Moves = lazy(() => import("./fleet/moves-page.tsx"));
+const Auctions = lazy(() => import("./fleet/auctions-page.tsx"));
+const Events = lazy(() => import("./fleet/events-page.tsx"));
+const Alerts = lazy(() => import("./fleet/alerts-page.tsx"));
 const Service = lazy(() => import("./services/service-page.tsx"));
 
 export function App(): JSX.Element {
@@ -31,6 +40,15 @@ export function App(): JSX.Element {
             <ErrorBoundary onError={toastProblem}>
               <Router>
                 <Route path="/console" component={Overview} />
+                <Route path="/console/map" component={Map} />
+                <Route path="/console/nodes" component={Nodes} />
+                <Route path="/console/nodes/:node" component={Node} />
+                <Route path="/console/shards" component={Shards} />
+                <Route path="/console/shards/:service/:shard" component={Shard} />
+                <Route path="/console/moves" component={Moves} />
+                <Route path="/console/auctions" component={Auctions} />
+                <Route path="/console/events" component={Events} />
+                <Route path="/console/alerts" component={Alerts} />
                 <Route path="/console/:service/:rest*" component={Service} />
                 <Route default component={Nowhere} />
               </Router>

@@ -23,6 +23,7 @@ const FLEET: readonly Place[] = [
   { href: "/console/moves", title: "Hand-overs", about: "what moves, and how far it is", keys: "g h" },
   { href: "/console/auctions", title: "Auctions", about: "who bids for what", keys: "g a" },
   { href: "/console/events", title: "Events", about: "what happened", keys: "g e" },
+  { href: "/console/alerts", title: "Alerts", about: "what needs a person", keys: "g l" },
 ];
 
 /** Keys of services' first pages, where they are free. */

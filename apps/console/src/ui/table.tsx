@@ -8,7 +8,7 @@ import "./table.css";
 
 export interface Column<Row> {
   readonly id: string;
-  readonly title: string;
+  readonly title: string | JSX.Element;
   readonly cell: (row: Row) => ComponentChildren;
   /** Right-aligned, digits of one width. */
   readonly number?: boolean;

@@ -10,10 +10,11 @@ export interface Answer<T> {
   readonly again: () => void;
 }
 
-export function useAnswer<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): Answer<T> {
+/** `about`: while it stays the same, the former answer is shown until the next one is there. The key, when left out. */
+export function useAnswer<T>(key: string, ask: (signal: AbortSignal) => Promise<T>, about = key): Answer<T> {
   const [round, setRound] = useState(0);
-  const [state, setState] = useState<Omit<Answer<T>, "again"> & { readonly key: string }>({
-    key,
+  const [state, setState] = useState<Omit<Answer<T>, "again"> & { readonly about: string }>({
+    about,
     value: undefined,
     problem: undefined,
     loading: true,
@@ -22,14 +23,14 @@ export function useAnswer<T>(key: string, ask: (signal: AbortSignal) => Promise<
   useEffect(() => {
     const controller = new AbortController();
     setState((before) => ({
-      key,
-      value: before.key === key ? before.value : undefined,
+      about,
+      value: before.about === about ? before.value : undefined,
       problem: undefined,
       loading: true,
     }));
     ask(controller.signal).then(
       (value) => {
-        if (!controller.signal.aborted) setState({ key, value, problem: undefined, loading: false });
+        if (!controller.signal.aborted) setState({ about, value, problem: undefined, loading: false });
       },
       (error: unknown) => {
         if (controller.signal.aborted || isAbort(error)) return;

@@ -90,6 +90,8 @@ export class FleetFeed {
     try {
       let running = this.#start();
       let told = resumed(running, query.after);
+      // Nothing may change for long: a reader that came back hears at once that it missed nothing.
+      if (told !== undefined) yield { kind: "live", cursor: query.after ?? "" };
       while (!signal.aborted) {
         if (running !== this.#running) {
           running = this.#start();

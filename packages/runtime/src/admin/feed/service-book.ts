@@ -17,6 +17,9 @@ export interface Relisted {
   readonly removed: readonly number[];
 }
 
+/** A page reads the names of so many shards in a few milliseconds. */
+const shardsPerFrameMax = 10_000;
+
 const NOTHING: Relisted = { added: [], removed: [] };
 
 export class ServiceBook {
@@ -90,7 +93,7 @@ export class ServiceBook {
       const { replicas } = view.parameters;
       let run: { from: number; next: number; ids: string[] } | undefined;
       for (const [id, first] of shards) {
-        if (run?.next === first) run.ids.push(id);
+        if (run?.next === first && run.ids.length < shardsPerFrameMax) run.ids.push(id);
         else {
           if (run) yield addedOf(i, run.from, replicas, run.ids);
           run = { from: first, next: first, ids: [id] };
@@ -121,7 +124,10 @@ export class ServiceBook {
       known.shards.set(id, table.size);
       for (let replica = 0; replica < replicas; replica++) table.add(replicaKey(service, id, replica), i);
     }
-    return { removed, added: fresh.length === 0 ? [] : [addedOf(i, from, replicas, fresh)] };
+    const added: FeedAdded[] = [];
+    for (let at = 0; at < fresh.length; at += shardsPerFrameMax)
+      added.push(addedOf(i, from + at * replicas, replicas, fresh.slice(at, at + shardsPerFrameMax)));
+    return { removed, added };
   }
 }
 
