@@ -3,7 +3,7 @@
  * remote itself. A folder that is no repository is taken as it is, as if it had been committed.
  */
 import { existsSync, statSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Credentials } from "./credentials.ts";
 import { GitError } from "./git-error.ts";
@@ -24,6 +24,8 @@ export interface CloneOptions {
 
 /** Fetches that add a pack each; beyond, the packs are made one. */
 const packsMax = 20;
+/** Branches whose name can be looked for as a file. */
+const PLAIN_BRANCH = /^\w[\w./-]*$/;
 
 export class Clone {
   readonly folder: string;
@@ -57,13 +59,13 @@ export class Clone {
 
   /** Makes sure that the commits are here. */
   async fetch(heads: readonly Head[], signal?: AbortSignal): Promise<void> {
-    await this.#create();
+    const isNew = await this.#create();
     const missing: Head[] = [];
-    for (const head of heads) if (!(await this.#has(head.commit))) missing.push(head);
+    for (const head of heads) if (isNew || !(await this.#has(head.commit))) missing.push(head);
     if (missing.length === 0) return;
     if (!(await this.#fetchFromMirror(missing, signal))) await this.#fetchFromRemote(missing, signal);
     for (const head of missing)
-      if (!(await this.#has(head.commit)))
+      if (!(await this.#fetched(head)) && !(await this.#has(head.commit)))
         throw new GitError(
           "UNREACHABLE",
           `${this.#what}: ${head.branch} moved while it was fetched; it is tried again`,
@@ -131,10 +133,27 @@ export class Clone {
     }
   }
 
-  async #create(): Promise<void> {
-    if (existsSync(join(this.folder, "HEAD"))) return;
-    await mkdir(this.folder, { recursive: true });
-    await git(["init", "--quiet", "--bare", this.folder], { what: this.#what });
+  /** What `git init --bare` makes, written by ourselves: starting a process costs more than all of it. True when nothing was there. */
+  async #create(): Promise<boolean> {
+    if (existsSync(join(this.folder, "HEAD"))) return false;
+    for (const part of ["objects/info", "objects/pack", "refs/heads", "refs/tags"])
+      await mkdir(join(this.folder, part), { recursive: true });
+    const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+    await writeFile(join(this.folder, "config"), config);
+    // Last: a folder with a HEAD is one that is whole.
+    await writeFile(join(this.folder, "HEAD"), "ref: refs/heads/main\n");
+    return true;
+  }
+
+  /** Git writes a branch only after all that it needs has arrived: then nobody has to look for it. */
+  async #fetched({ branch, commit }: Head): Promise<boolean> {
+    if (!PLAIN_BRANCH.test(branch) || branch.includes("..")) return false;
+    try {
+      return (await readFile(join(this.folder, "refs/heads", branch), "utf8")).trim() === commit;
+    } catch {
+      // Packed with others, or not there: git knows.
+      return false;
+    }
   }
 
   async #has(commit: string): Promise<boolean> {
