@@ -43,6 +43,8 @@ export class WorkDesk {
   readonly #sessions = new Map<string, Session>();
   /** By group, the one that was served longest ago first. */
   readonly #groups = new Map<string, Session[]>();
+  /** Groups that became ready while all who have credit were asking: what they asked for may have been settled before. */
+  readonly #again = new Set<string>();
 
   constructor(queue: LeaseQueue) {
     this.#queue = queue;
@@ -90,7 +92,11 @@ export class WorkDesk {
   #serve(group: string): void {
     const sessions = this.#groups.get(group);
     const next = sessions?.find(({ credit, asking }) => credit > 0 && asking === 0);
-    if (sessions === undefined || next === undefined) return;
+    if (sessions === undefined) return;
+    if (next === undefined) {
+      if (sessions.some(({ asking }) => asking > 0)) this.#again.add(group);
+      return;
+    }
     sessions.push(...sessions.splice(sessions.indexOf(next), 1));
     this.#ask(next);
   }
@@ -108,8 +114,8 @@ export class WorkDesk {
         const { taken, refreshes } = leased;
         session.credit += max - taken.length;
         this.#deliver(session, taken, refreshes);
-        // It was filled: there may be more, for it or for others.
-        if (taken.length === max) this.#serve(group);
+        // It was filled, or asked too early: there may be more, for it or for others.
+        if (this.#again.delete(group) || taken.length === max) this.#serve(group);
       },
       // The queue has failed, and with it the shard; every stream ends.
       () => session.outbox.end(),
@@ -140,7 +146,9 @@ export class WorkDesk {
     const group = this.#groups.get(open.group) ?? [];
     const index = group.indexOf(session);
     if (index >= 0) group.splice(index, 1);
-    if (group.length === 0) this.#groups.delete(open.group);
+    if (group.length > 0) return;
+    this.#groups.delete(open.group);
+    this.#again.delete(open.group);
   }
 }
 
