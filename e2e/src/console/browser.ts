@@ -2,6 +2,7 @@
  * A real browser for tests of the console: Debian's Chromium, headless, with a profile of its own. A page that logs an error, throws, or breaks its
  * security policy fails the test that opened it. Screenshots go to a folder for people to look at.
  */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,6 +89,12 @@ export class TestBrowser {
     await this.#context.close();
     rmSync(this.#profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
+}
+
+/** Builds the page, if it is not built already, so that tests need no more than `npm run unit`. */
+export function buildConsole(): void {
+  const script = fileURLToPath(new URL("../../../apps/console/scripts/build.mjs", import.meta.url));
+  execFileSync(process.execPath, [script], { stdio: ["ignore", "ignore", "inherit"] });
 }
 
 /** Writes what the page shows to `e2e/screenshots/<name>.png`, or to the folder that KEELSON_SCREENSHOTS names. */

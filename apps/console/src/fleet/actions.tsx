@@ -23,8 +23,8 @@ interface Forecast {
 
 async function said(doing: Promise<Done>): Promise<string> {
   const { done, already } = await doing;
-  const text = done.charAt(0).toUpperCase() + done.slice(1);
-  return already ? `${text}: it was so already.` : `${text}.`;
+  // It begins with the name of a node or a shard, which is spelt as it is.
+  return already ? `Done before: ${done}.` : `Done: ${done}.`;
 }
 
 export function drain(node: string): void {

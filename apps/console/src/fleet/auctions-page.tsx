@@ -4,7 +4,7 @@ import { Bar } from "../ui/bar.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { formatBytes, plural } from "../ui/format.ts";
 import type { FeedLot } from "./feed/frames.ts";
-import type { FleetModel } from "./feed/model.ts";
+import type { Live } from "./feed/use-fleet.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { NodeLink, ReplicaLink } from "./links.tsx";
 import { StateMark } from "./state-mark.tsx";
@@ -22,12 +22,12 @@ export default function AuctionsPage(): JSX.Element {
       }
       need={{ replicas: true }}
     >
-      {(model) => <Lots model={model} />}
+      {(model, version) => <Lots model={model} version={version} />}
     </FleetPage>
   );
 }
 
-function Lots({ model }: { readonly model: FleetModel }): JSX.Element {
+function Lots({ model, version }: Live): JSX.Element {
   const auctioned = model.services.filter(({ placement }) => placement.startsWith("auction"));
   const lots = [...model.lots.values()].sort((a, b) => a.replica - b.replica);
   if (lots.length === 0)
@@ -42,7 +42,7 @@ function Lots({ model }: { readonly model: FleetModel }): JSX.Element {
     <>
       <div class="replica-cards">
         {lots.slice(0, LOTS_SHOWN).map((lot) => (
-          <Lot key={lot.replica} model={model} lot={lot} />
+          <Lot key={lot.replica} model={model} version={version} lot={lot} />
         ))}
       </div>
       {lots.length > LOTS_SHOWN && <p class="muted">And {plural(lots.length - LOTS_SHOWN, "more lot")}.</p>}
@@ -50,7 +50,7 @@ function Lots({ model }: { readonly model: FleetModel }): JSX.Element {
   );
 }
 
-function Lot({ model, lot }: { readonly model: FleetModel; readonly lot: FeedLot }): JSX.Element {
+function Lot({ model, lot }: Live & { readonly lot: FeedLot }): JSX.Element {
   const { replica, round, bids, passes, empties, last, award, move } = lot;
   const most = bids[0]?.freeBytes ?? 1;
   return (

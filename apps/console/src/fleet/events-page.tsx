@@ -4,8 +4,8 @@ import { useMemo } from "preact/hooks";
 import { Empty } from "../ui/empty.tsx";
 import { plural } from "../ui/format.ts";
 import { EventList } from "./event-list.tsx";
-import type { FleetModel } from "./feed/model.ts";
 import { Choice, FilterField } from "./filter-field.tsx";
+import type { Live } from "./feed/use-fleet.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { useQuery } from "./use-query.ts";
 import "./overview.css";
@@ -24,7 +24,7 @@ export default function EventsPage(): JSX.Element {
   );
 }
 
-function Events({ model, version }: { readonly model: FleetModel; readonly version: number }): JSX.Element {
+function Events({ model, version }: Live): JSX.Element {
   const { query, set } = useQuery();
   const { q = "", kind = "" } = query;
   const kinds = useMemo(() => [...new Set(model.events.map((event) => event.kind))].sort(), [model, version]);

@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../ui/format.ts";
 import { STATES, type FleetModel } from "./feed/model.ts";
 import { Choice, FilterField } from "./filter-field.tsx";
+import type { Live } from "./feed/use-fleet.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { MapView } from "./map/map-view.tsx";
 import type { Mode } from "./map/picture.ts";
@@ -30,7 +31,7 @@ export default function MapPage(): JSX.Element {
   );
 }
 
-function Map({ model, version }: { readonly model: FleetModel; readonly version: number }): JSX.Element {
+function Map({ model, version }: Live): JSX.Element {
   const { query, set } = useQuery();
   const { q = "", service = "", state = "", by = "" } = query;
   const shownNodes = model.nodes.filter((node) => node.member || node.held > 0);

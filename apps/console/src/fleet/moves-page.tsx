@@ -8,6 +8,7 @@ import { formatCount, formatPercent, plural } from "../ui/format.ts";
 import { Table, type Column } from "../ui/table.tsx";
 import { EventList } from "./event-list.tsx";
 import type { FleetModel } from "./feed/model.ts";
+import type { Live } from "./feed/use-fleet.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { NodeLink, ReplicaLink, shardHref } from "./links.tsx";
 
@@ -37,7 +38,7 @@ export default function MovesPage(): JSX.Element {
   );
 }
 
-function Moves({ model, version }: { readonly model: FleetModel; readonly version: number }): JSX.Element {
+function Moves({ model, version }: Live): JSX.Element {
   const { route } = useLocation();
   const rows = useMemo(() => movingIn(model), [model, version]);
   const columns: Column<Moving>[] = [

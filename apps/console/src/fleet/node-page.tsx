@@ -112,7 +112,7 @@ function Node({
         {rows.length === 0 ? (
           <Empty title="It holds nothing">{node.drained ? "It is drained." : undefined}</Empty>
         ) : (
-          <ReplicaTable model={model} rows={rows} label={`Replicas of ${node.node}`} />
+          <ReplicaTable model={model} version={version} rows={rows} label={`Replicas of ${node.node}`} />
         )}
       </section>
     </>

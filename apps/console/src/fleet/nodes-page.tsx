@@ -6,8 +6,9 @@ import { Bar } from "../ui/bar.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { formatAgo, formatBytes, formatCount, formatNumber, plural } from "../ui/format.ts";
 import { Table, type Column } from "../ui/table.tsx";
-import type { FleetModel, NodeFacts } from "./feed/model.ts";
+import type { NodeFacts } from "./feed/model.ts";
 import { Choice, FilterField } from "./filter-field.tsx";
+import type { Live } from "./feed/use-fleet.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { nodeHref, NodeLink } from "./links.tsx";
 import { useQuery } from "./use-query.ts";
@@ -25,7 +26,7 @@ export default function NodesPage(): JSX.Element {
   );
 }
 
-function Nodes({ model, version }: { readonly model: FleetModel; readonly version: number }): JSX.Element {
+function Nodes({ model, version }: Live): JSX.Element {
   const { route } = useLocation();
   const { query, set } = useQuery();
   const { q = "", zone = "", sort = "" } = query;

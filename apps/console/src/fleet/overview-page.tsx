@@ -7,6 +7,7 @@ import { AlertList } from "./alert-list.tsx";
 import { EventList } from "./event-list.tsx";
 import type { FeedService, ReplicaState } from "./feed/frames.ts";
 import { STATES, type FleetModel } from "./feed/model.ts";
+import type { Live } from "./feed/use-fleet.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { NodeLink } from "./links.tsx";
 import { SIGNS } from "./state-mark.tsx";
@@ -17,12 +18,12 @@ const EVENTS_SHOWN = 12;
 export default function OverviewPage(): JSX.Element {
   return (
     <FleetPage title="Overview" about={(model) => summary(model)} need={{ replicas: false }}>
-      {(model) => (
+      {(model, version) => (
         <>
-          <Health model={model} />
+          <Health model={model} version={version} />
           {model.alerts.length > 0 && <AlertList alerts={model.alerts} />}
-          <States model={model} />
-          <Services model={model} />
+          <States model={model} version={version} />
+          <Services model={model} version={version} />
           <section class="stack tight">
             <div class="row">
               <h2 class="grow">Latest events</h2>
@@ -46,7 +47,7 @@ function summary(model: FleetModel): string {
   return `${plural(model.members, "node")}, ${plural(model.services.length, "service")}${era}`;
 }
 
-function Health({ model }: { readonly model: FleetModel }): JSX.Element {
+function Health({ model }: Live): JSX.Element {
   const { totals, alerts } = model;
   const all = STATES.reduce((sum, state) => sum + totals[state], 0);
   const bad = alerts.some(({ level }) => level === "error");
@@ -83,7 +84,7 @@ function Health({ model }: { readonly model: FleetModel }): JSX.Element {
   );
 }
 
-function States({ model }: { readonly model: FleetModel }): JSX.Element {
+function States({ model }: Live): JSX.Element {
   const { totals } = model;
   return (
     <ul class="figures" aria-label="Replicas by state">
@@ -113,7 +114,7 @@ function States({ model }: { readonly model: FleetModel }): JSX.Element {
   );
 }
 
-function Services({ model }: { readonly model: FleetModel }): JSX.Element {
+function Services({ model }: Live): JSX.Element {
   const number = (state: ReplicaState): Column<FeedService> => ({
     id: state,
     title: state,

@@ -5,17 +5,17 @@ import { Bar } from "../ui/bar.tsx";
 import { formatAgo, formatBytes, formatDate, formatPercent, plural } from "../ui/format.ts";
 import { move, pin, unpin } from "./actions.tsx";
 import type { ReplicaExplanation } from "./explanation.ts";
-import type { FleetModel } from "./feed/model.ts";
+import type { Live } from "./feed/use-fleet.ts";
 import { NodeLink } from "./links.tsx";
 import { StateMark } from "./state-mark.tsx";
 
 export function ReplicaCard({
   model,
+  version,
   i,
   why,
   several,
-}: {
-  readonly model: FleetModel;
+}: Live & {
   readonly i: number;
   /** Undefined until nodes have been asked. */
   readonly why: ReplicaExplanation | undefined;
@@ -44,8 +44,8 @@ export function ReplicaCard({
         <Line name="Size">{model.bytes[i]! >= 0 ? formatBytes(model.bytes[i]!) : "—"}</Line>
       </dl>
       <Why why={why} />
-      <Contenders model={model} i={i} />
-      <Actions model={model} i={i} why={why} />
+      <Contenders model={model} version={version} i={i} />
+      <Actions model={model} version={version} i={i} why={why} />
     </section>
   );
 }
@@ -116,7 +116,7 @@ function Why({ why }: { readonly why: ReplicaExplanation | undefined }): JSX.Ele
   );
 }
 
-function Contenders({ model, i }: { readonly model: FleetModel; readonly i: number }): JSX.Element | null {
+function Contenders({ model, i }: Live & { readonly i: number }): JSX.Element | null {
   const contenders = model.contenders.get(i) ?? [];
   if (contenders.length === 0) return null;
   return (
@@ -141,8 +141,7 @@ function Actions({
   model,
   i,
   why,
-}: {
-  readonly model: FleetModel;
+}: Live & {
   readonly i: number;
   readonly why: ReplicaExplanation | undefined;
 }): JSX.Element {

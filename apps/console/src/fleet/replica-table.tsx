@@ -5,6 +5,7 @@ import { Empty } from "../ui/empty.tsx";
 import { formatAgo, formatBytes, formatNumber, formatPercent } from "../ui/format.ts";
 import { Table, type Column } from "../ui/table.tsx";
 import type { FleetModel } from "./feed/model.ts";
+import type { Live } from "./feed/use-fleet.ts";
 import { NodeLink, ReplicaLink, shardHref } from "./links.tsx";
 import { StateMark } from "./state-mark.tsx";
 
@@ -13,8 +14,7 @@ export function ReplicaTable({
   rows,
   label,
   rowsMax = 20,
-}: {
-  readonly model: FleetModel;
+}: Live & {
   readonly rows: readonly number[];
   readonly label: string;
   readonly rowsMax?: number;

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { formatDate, formatTime } from "../ui/format.ts";
 import type { ShardExplanation } from "./explanation.ts";
-import type { FleetModel } from "./feed/model.ts";
+import type { Live } from "./feed/use-fleet.ts";
 import { NodeLink } from "./links.tsx";
 import "./events.css";
 
@@ -20,8 +20,7 @@ export function ShardHistory({
   service,
   shard,
   why,
-}: {
-  readonly model: FleetModel;
+}: Live & {
   readonly service: string;
   readonly shard: string;
   readonly why: ShardExplanation | undefined;

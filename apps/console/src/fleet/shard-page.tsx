@@ -10,11 +10,12 @@ import { useAnswer } from "../ui/use-answer.ts";
 import { ActionButton } from "../ui/action-button.tsx";
 import { retry } from "./actions.tsx";
 import type { ShardExplanation } from "./explanation.ts";
-import type { FleetModel } from "./feed/model.ts";
+import type { Live } from "./feed/use-fleet.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { NodeLink } from "./links.tsx";
 import { ReplicaCard } from "./replica-card.tsx";
 import { ShardHistory } from "./shard-history.tsx";
+import "./overview.css";
 import "./shard.css";
 
 export default function ShardPage({
@@ -32,20 +33,17 @@ export default function ShardPage({
       }}
       need={{ replicas: true }}
     >
-      {(model) => <Shard model={model} service={service} shard={shard} />}
+      {(model, version) => <Shard model={model} version={version} service={service} shard={shard} />}
     </FleetPage>
   );
 }
 
 function Shard({
   model,
+  version,
   service,
   shard,
-}: {
-  readonly model: FleetModel;
-  readonly service: string;
-  readonly shard: string;
-}): JSX.Element {
+}: Live & { readonly service: string; readonly shard: string }): JSX.Element {
   const rows = model.replicasOf(service, shard);
   // Whatever of it changes in the feed may have another reason now.
   const key = rows
@@ -91,6 +89,7 @@ function Shard({
           <ReplicaCard
             key={i}
             model={model}
+            version={version}
             i={i}
             why={value?.replicas.find(({ replica }) => replica === model.replica[i])}
             several={rows.length > 1}
@@ -98,7 +97,7 @@ function Shard({
         ))}
       </div>
       {problem && <ProblemNote problem={problem} again={again} />}
-      <ShardHistory model={model} service={service} shard={shard} why={value} />
+      <ShardHistory model={model} version={version} service={service} shard={shard} why={value} />
     </>
   );
 }

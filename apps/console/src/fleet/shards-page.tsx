@@ -2,8 +2,9 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../ui/format.ts";
-import { STATES, type FleetModel } from "./feed/model.ts";
+import { STATES } from "./feed/model.ts";
 import { Choice, FilterField } from "./filter-field.tsx";
+import type { Live } from "./feed/use-fleet.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { ReplicaTable } from "./replica-table.tsx";
 import { useQuery } from "./use-query.ts";
@@ -29,7 +30,7 @@ export default function ShardsPage(): JSX.Element {
 /** With many rows the list is made anew less often than the picture changes. */
 const LARGE = 20_000;
 
-function Shards({ model, version }: { readonly model: FleetModel; readonly version: number }): JSX.Element {
+function Shards({ model, version }: Live): JSX.Element {
   const { query, set } = useQuery();
   const { q = "", service = "", state = "", node = "" } = query;
   const round = model.size > LARGE ? Math.floor(version / 4) : version;
@@ -71,7 +72,7 @@ function Shards({ model, version }: { readonly model: FleetModel; readonly versi
           {rows.length === 0 && model.size > 0 ? ` of ${formatCount(model.size)}` : ""}
         </span>
       </div>
-      <ReplicaTable model={model} rows={rows} label="Replicas" rowsMax={22} />
+      <ReplicaTable model={model} version={version} rows={rows} label="Replicas" rowsMax={22} />
     </>
   );
 }

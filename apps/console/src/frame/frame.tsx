@@ -3,12 +3,13 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLocation } from "preact-iso";
 import { useEffect, useState } from "preact/hooks";
 import { session, signOut } from "../api/session.ts";
-import { openPalette, Palette } from "../ui/palette.tsx";
+import { addSource, openPalette, Palette } from "../ui/palette.tsx";
 import { KeysHelp, openKeysHelp } from "../ui/keys-help.tsx";
 import { addCommands, focusSearch } from "../ui/shortcuts.ts";
 import { nextTheme, theme } from "../ui/theme.ts";
 import { Toasts } from "../ui/toast.tsx";
 import { Confirmation } from "../ui/confirm.tsx";
+import { findInFleet } from "../fleet/find-in-fleet.ts";
 import { groups } from "./navigation.ts";
 import "./frame.css";
 
@@ -27,6 +28,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
       ]),
     [],
   );
+  useEffect(() => addSource((typed) => findInFleet(typed, route)), [route]);
   const places = groups.value;
   useEffect(
     () =>

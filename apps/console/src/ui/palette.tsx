@@ -20,7 +20,7 @@ export function openPalette(): void {
 /** Adds what can be found by typing; returns how to take it away. */
 export function addSource(source: Source): () => void {
   sources.add(source);
-  return () => sources.delete(source);
+  return () => void sources.delete(source);
 }
 
 /** Once on the page. */

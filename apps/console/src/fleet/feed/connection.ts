@@ -27,6 +27,8 @@ const RETRY_MS_MAX = 10_000;
 /** A page that is left is often left for one that needs the same. */
 const LINGER_MS = 5_000;
 
+const UNSEEN_MS = 300;
+
 /** Undefined until everything has been told once. */
 export const model = signal<FleetModel | undefined>(undefined);
 /** Rises when the model has changed. */
@@ -134,11 +136,15 @@ function apply(frame: FeedFrame, { replicas }: Need): void {
   wake();
 }
 
+/** With the next picture; a page that nobody looks at gets none, and is still kept up to date. */
 function wake(): void {
   if (woken) return;
   woken = true;
-  requestAnimationFrame(() => {
+  const told = (): void => {
+    if (!woken) return;
     woken = false;
     version.value++;
-  });
+  };
+  requestAnimationFrame(told);
+  setTimeout(told, UNSEEN_MS);
 }

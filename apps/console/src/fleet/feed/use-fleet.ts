@@ -3,6 +3,12 @@ import { useEffect } from "preact/hooks";
 import { link, model, need, version, type LinkState, type Need } from "./connection.ts";
 import type { FleetModel } from "./model.ts";
 
+/** What a part of a page is given. The model changes in place: without the version, nobody would notice that there is something to draw. */
+export interface Live {
+  readonly model: FleetModel;
+  readonly version: number;
+}
+
 export interface Fleet {
   /** Undefined until everything that is needed has been told. */
   readonly model: FleetModel | undefined;

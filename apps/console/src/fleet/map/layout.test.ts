@@ -43,7 +43,7 @@ test("cells of one pixel each do not share a pixel", () => {
 test("a small fleet gets large cells, a large one small ones", () => {
   const few = layOut({ width: 1_000, height: 600, nodes: nodes(3, 4), nobody: 0 });
   const many = layOut({ width: 1_000, height: 600, nodes: nodes(1_000, 100), nobody: 0 });
-  expect(few.cellPx).toBeGreaterThan(20);
+  expect(few.cellPx).toBeGreaterThan(40);
   expect(many.cellPx).toBe(4);
 });
 

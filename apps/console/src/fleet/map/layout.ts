@@ -38,7 +38,7 @@ export interface LayoutInput {
   readonly nobody: number;
 }
 
-const CELLS_PX = [26, 22, 18, 15, 13, 11, 9, 8, 7, 6, 5, 4] as const;
+const CELLS_PX = [48, 40, 34, 29, 25, 21, 18, 15, 13, 11, 9, 8, 7, 6, 5, 4] as const;
 const GAP_PX = 10;
 const SMALL_GAP_PX = 6;
 const LABEL_PX = 17;

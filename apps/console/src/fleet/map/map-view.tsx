@@ -6,6 +6,7 @@ import { formatAgo, formatBytes, formatNumber } from "../../ui/format.ts";
 import { isDark } from "../../ui/theme.ts";
 import { SIGNS } from "../state-mark.tsx";
 import type { FleetModel } from "../feed/model.ts";
+import type { Live } from "../feed/use-fleet.ts";
 import { nodeHref, shardHref } from "../links.tsx";
 import { readInks } from "./inks.ts";
 import { cellAt, cellCentre, layOut, type Layout } from "./layout.ts";
@@ -13,9 +14,7 @@ import { Picture, type Mode, type Scene } from "./picture.ts";
 import { walk } from "./walk.ts";
 import "./map.css";
 
-export interface MapProps {
-  readonly model: FleetModel;
-  readonly version: number;
+export interface MapProps extends Live {
   readonly mode: Mode;
   readonly passes: ((i: number) => boolean) | undefined;
   /** Numbers of nodes, in the order they are shown. */
@@ -37,11 +36,16 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
   useEffect(() => {
     const { current } = box;
     if (!current) return undefined;
-    const look = (): void => setSize({ width: current.clientWidth, height: current.clientHeight });
+    const look = (): void =>
+      setSize({ width: current.clientWidth, height: parseFloat(getComputedStyle(current).maxHeight) });
     const observer = new ResizeObserver(look);
     observer.observe(current);
     look();
-    return () => observer.disconnect();
+    addEventListener("resize", look);
+    return () => {
+      observer.disconnect();
+      removeEventListener("resize", look);
+    };
   }, []);
 
   const seats = nodes.map((node) => model.seats.of(node).length);
@@ -57,16 +61,15 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
     [size.width, size.height, seats.join(), nodes, nobody],
   );
 
+  /** Of the canvas: what there is, or what there is room for. */
+  const height = Math.min(size.height, layout.height + 2 * PAD);
   const picture = useRef<Picture>(undefined);
   const scene = useRef<Scene>(undefined);
   const frame = useRef(0);
   const draw = (now: number): void => {
     frame.current = 0;
     if (!scene.current || !picture.current) return;
-    picture.current.draw(
-      { ...scene.current, top: (box.current?.scrollTop ?? 0) - PAD, height: size.height },
-      now,
-    );
+    picture.current.draw({ ...scene.current, top: (box.current?.scrollTop ?? 0) - PAD, height }, now);
     if (picture.current.moving) soon();
   };
   const soon = (): void => {
@@ -86,7 +89,7 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
       passes,
       selected: selected ?? hovered,
       top: 0,
-      height: size.height,
+      height,
     };
     picture.current.paint(scene.current);
     soon();
@@ -141,6 +144,7 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
         <canvas
           ref={canvas}
           tabIndex={0}
+          style={{ height: `${height}px` }}
           role="application"
           aria-label="Map of nodes and shards. Arrow keys go from shard to shard, page keys from node to node, Enter opens the shard, n its node."
           aria-describedby="map-chosen"
@@ -149,14 +153,11 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
           onClick={(event) => open(at(event))}
           onKeyDown={onKey}
         />
-        <div
-          class="map-height"
-          style={{ height: `${Math.max(0, layout.height + 2 * PAD - size.height)}px` }}
-        />
+        <div class="map-height" style={{ height: `${Math.max(0, layout.height + 2 * PAD - height)}px` }} />
       </div>
       <p id="map-chosen" class="map-chosen" aria-live="polite">
         {shown !== undefined && model.exists(shown) ? (
-          <Chosen model={model} i={shown} />
+          <Chosen model={model} version={version} i={shown} />
         ) : (
           <span class="muted">
             Point at a shard, or go there with the arrow keys.
@@ -171,7 +172,7 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
 /** Room around the tiles, so that a selection at the edge can be seen. */
 const PAD = 12;
 
-function Chosen({ model, i }: { readonly model: FleetModel; readonly i: number }): JSX.Element {
+function Chosen({ model, i }: Live & { readonly i: number }): JSX.Element {
   const state = model.stateOf(i);
   const holder = model.nodeName(model.holder[i]!);
   const target = model.nodeName(model.target[i]!);

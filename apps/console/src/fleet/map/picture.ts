@@ -30,6 +30,8 @@ const FLIGHT_MS = 1_400;
 const FLIGHTS_MAX = 300;
 const LEVELS = 16;
 const SIGN_PX_MIN = 9;
+/** Larger, and a shard's name fits into its cell. */
+const NAME_PX_MIN = 29;
 const GRID_PX_MIN = 4;
 
 export class Picture {
@@ -112,6 +114,7 @@ export class Picture {
     }
     this.#labels(context, scene, seen);
     if (cellPx >= SIGN_PX_MIN) this.#signs(context, scene, seen);
+    if (cellPx >= NAME_PX_MIN) this.#names(context, scene, seen);
     this.#select(context, scene);
     this.#flights = this.#flights.filter(({ at }) => now - at < FLIGHT_MS);
     const tiles = new Map(layout.tiles.map((tile) => [tile.node, tile]));
@@ -144,7 +147,7 @@ export class Picture {
     const { cellPx } = layout;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.font = `${Math.round(cellPx * 0.62)}px sans-serif`;
+    context.font = `${Math.round(Math.min(16, cellPx * 0.62))}px sans-serif`;
     context.fillStyle = css(inks.bg);
     for (const tile of seen) {
       const seats = model.seats.of(tile.node);
@@ -158,6 +161,23 @@ export class Picture {
       }
     }
     context.textAlign = "start";
+  }
+
+  #names(context: CanvasRenderingContext2D, { model, layout, inks }: Scene, seen: readonly Tile[]): void {
+    const { cellPx } = layout;
+    context.font = `10px ${getComputedStyle(this.#canvas).fontFamily}`;
+    context.textBaseline = "alphabetic";
+    context.fillStyle = css(inks.text);
+    for (const tile of seen)
+      for (const [seat, i] of model.seats
+        .of(tile.node)
+        .slice(0, tile.columns * tile.rows)
+        .entries()) {
+        if (i < 0) continue;
+        const { x, y } = cellCentre(layout, tile, seat);
+        const name = fitted(context, model.shards[i] ?? "", cellPx - 8);
+        context.fillText(name, x - cellPx / 2 + 3, y + cellPx / 2 - 6);
+      }
   }
 
   #select(context: CanvasRenderingContext2D, { model, layout, inks, selected }: Scene): void {
