@@ -12,6 +12,7 @@ export {
 export { tokensInFile, tokensInStore, type TokenKeeper } from "./auth/token-keeper.ts";
 export { withTokens } from "./auth/tokens-api.ts";
 export { PROBLEMS } from "./problem.ts";
+export { GATEWAY_ALERTS } from "./observe/gateway-alerts.ts";
 export { GATEWAY_METRICS } from "./observe/gateway-metrics.ts";
 export type { Health } from "./observe/health.ts";
 export { AuditLog } from "./audit/audit-log.ts";

@@ -29,5 +29,6 @@ export { Hedge, HEDGE, type HedgeTerms } from "./router/hedge.ts";
 export * from "./trace/index.ts";
 export * from "./node/serve-fleet-node.ts";
 export { MeasuredStore } from "./node/measured-store.ts";
+export { NODE_ALERTS } from "./node/node-alerts.ts";
 export { NODE_METRICS, NodeMetrics } from "./node/node-metrics.ts";
 export { redact } from "./secrets/redact.ts";

@@ -8,7 +8,7 @@ import type { GatewayDoor } from "./gateway-door.ts";
 
 export type ShownToken = Omit<TokenRecord, "v" | "sha256">;
 
-export interface WantedToken extends Omit<NewToken, "expiresAt"> {
+interface WantedToken extends Omit<NewToken, "expiresAt"> {
   readonly expiresInMs?: number;
 }
 

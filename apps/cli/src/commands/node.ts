@@ -20,6 +20,7 @@ import { requireTrust } from "../node/peer-check.ts";
 import { loadPlugins } from "../node/plugins.ts";
 import { serviceFolder } from "../node/service-folder.ts";
 import { ServedNode, type ServedNodeOptions } from "../node/served-node.ts";
+import { StatusServer } from "../node/status-server.ts";
 import { openTraces } from "../node/traces.ts";
 import { Watchman } from "../node/watchman.ts";
 import { Narrator } from "../report/narrator.ts";
@@ -109,7 +110,15 @@ async function run(
     }).catch((error: unknown) => {
       throw listenFailure(error, config.listen, "--listen");
     });
-    await live(served, config, narrator, fatal);
+    const status = await openStatus(served, config, clock, narrator).catch(async (error: unknown) => {
+      await served.kill();
+      throw error;
+    });
+    try {
+      await live(served, config, narrator, fatal);
+    } finally {
+      await status?.close();
+    }
   } finally {
     narrator.flush();
     await store?.close();
@@ -118,6 +127,22 @@ async function run(
     memory?.close();
     tls?.stop();
   }
+}
+
+/** The port for probes, when there is one. */
+async function openStatus(
+  served: ServedNode,
+  { "status-listen": where }: NodeConfig,
+  clock: SystemClock,
+  narrator: Narrator,
+): Promise<StatusServer | undefined> {
+  if (where === undefined) return undefined;
+  const ports = { condition: () => served.condition(clock), metrics: () => served.metrics() };
+  const status = await StatusServer.listen(parseListen(where), ports).catch((error: unknown) => {
+    throw listenFailure(error, where, "--status-listen");
+  });
+  narrator.say(`probes and metrics at ${status.url}`);
+  return status;
 }
 
 /** Asks over connections of their own, before the node listens. */

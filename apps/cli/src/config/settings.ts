@@ -158,6 +158,11 @@ const NODE = {
     schema: folder.optional(),
   },
   ...tls,
+  "status-listen": {
+    value: "<host:port>",
+    about: "where probes and Prometheus find it: /healthz, /readyz, /metrics, in plain HTTP (nowhere)",
+    schema: text((value) => thrown(() => parseListen(value))).optional(),
+  },
   otlp,
   log,
 } as const satisfies Record<string, Setting>;

@@ -27,6 +27,7 @@ import {
 } from "@keelson/runtime";
 import { WirePool, WireServer, WireTransport, type HostPort, type WireTls } from "@keelson/wire";
 import type { Logger } from "pino";
+import type { NodeCondition } from "./status-server.ts";
 import { processFigures } from "./process-figures.ts";
 import { tellRefusals } from "./refusals.ts";
 
@@ -138,6 +139,22 @@ export class ServedNode {
       await server.close({ graceMs: 0 });
       throw error;
     }
+  }
+
+  /** As Prometheus reads them. */
+  metrics(): Promise<string> {
+    return this.#services.registry.metrics();
+  }
+
+  /** For probes. */
+  condition(clock: Clock): NodeCondition {
+    const { mirror, keys, host } = this.node;
+    return {
+      member: mirror.image.get(keys.member(host.self.node)) !== undefined,
+      storeLive: mirror.live,
+      mayServeMs: this.node.mayServeMs(clock.now()),
+      held: [...this.node.held()].length,
+    };
   }
 
   /** Hands everything over, then stops listening. */

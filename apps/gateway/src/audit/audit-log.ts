@@ -16,7 +16,7 @@ export interface AuditLimits {
 }
 
 /** 64 MiB of disk, some 200,000 entries; 10,000 entries are about 5 MB of memory. */
-export const AUDIT_LIMITS: AuditLimits = {
+const AUDIT_LIMITS: AuditLimits = {
   fileBytesMax: 8 * 1024 * 1024,
   filesMax: 8,
   entriesMax: 10_000,

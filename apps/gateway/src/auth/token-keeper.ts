@@ -18,7 +18,7 @@ export interface TokenKeeper {
 }
 
 /** One file, or a few pages of the store; every gateway has all of them in memory. */
-export const TOKENS_MAX = 10_000;
+const TOKENS_MAX = 10_000;
 
 const PAGE_KEYS = 500;
 const WRITE_TRIES = 5;

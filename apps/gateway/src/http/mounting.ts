@@ -6,7 +6,7 @@ import { pathsOf, type AnyRoute, type Api } from "@keelson/runtime";
 import type { Endpoint } from "./endpoint.ts";
 import type { Front } from "./front.ts";
 
-export type Page = readonly [path: string, endpoint: Endpoint];
+type Page = readonly [path: string, endpoint: Endpoint];
 
 export interface Served {
   /** The services' APIs. */
