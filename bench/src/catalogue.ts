@@ -6,6 +6,7 @@ import faults from "./faults.ts";
 import gateway from "./gateway.ts";
 import idle from "./idle.ts";
 import jobs from "./jobs.ts";
+import jobsEngine from "./jobs-engine.ts";
 import jobsOpen from "./jobs-open.ts";
 import journal from "./journal.ts";
 import placement from "./placement.ts";
@@ -23,6 +24,7 @@ export const benches: readonly Bench[] = [
   idle,
   journal,
   jobs,
+  jobsEngine,
   jobsOpen,
   code,
   codeFleet,

@@ -85,24 +85,25 @@ export class Engine {
     this.#started = true;
   }
 
-  /** Jobs that the command names and memory does not hold: they may have ended long ago. */
-  needs(command: Command): readonly JobName[] {
+  /** Jobs that the command names and memory does not hold: they may have ended long ago. `among` those that are worth asking for. */
+  needs(command: Command, among: (name: JobName) => boolean = () => true): readonly JobName[] {
     const { state } = this.#core;
     const names: JobName[] = [];
-    const need = (tenant: string, id: string): void => {
-      if (state.find(tenant, id) === undefined) names.push({ tenant, id });
+    const consider = (name: JobName): void => {
+      if (among(name) && state.find(name.tenant, name.id) === undefined) names.push(name);
     };
+    const need = (tenant: string, id: string): void => consider({ tenant, id });
     switch (command.kind) {
       case "enqueue":
       case "add":
         for (const job of command.jobs) {
-          need(job.tenant, job.id);
+          consider(job);
           if ("after" in job && job.after !== undefined)
             for (const other of job.after) need(job.tenant, other);
         }
         break;
       case "import":
-        for (const { tenant, id } of command.jobs) need(tenant, id);
+        for (const job of command.jobs) consider(job);
         break;
       case "cancel":
       case "restart":

@@ -102,19 +102,22 @@ export class Checkpointer {
             ended.map(({ stored }) => stored),
             forgotten.map(([, name]) => name),
           );
-    await this.#write(rest);
     const from = await marked;
     const released = this.#manifest.tails
       .map(({ journal }) => journal)
       .filter((each) => each !== tail.journal);
     const old = this.#manifest;
-    await this.#commit({
-      version: 1,
-      checkpoint: number,
-      restChunks: rest.length,
-      runs: run === undefined ? finished.runIds : [...finished.runIds, run.id],
-      tails: [{ ...tail, from, mark: number }],
-    });
+    await this.#write(rest.slice(0, -1));
+    await this.#commit(
+      {
+        version: 1,
+        checkpoint: number,
+        restChunks: rest.length,
+        runs: run === undefined ? finished.runIds : [...finished.runIds, run.id],
+        tails: [{ ...tail, from, mark: number }],
+      },
+      rest.slice(-1),
+    );
     if (run !== undefined) finished.adopt(run);
     for (const { page, isEmpty } of written) this.#supersede(versions, page, number, isEmpty);
     this.#stale.push(...restKeys(old));
@@ -197,9 +200,10 @@ export class Checkpointer {
     for (const run of runs) for (const key of run.keys()) this.#stale.push(key);
   }
 
-  async #commit(manifest: Manifest): Promise<void> {
+  /** In one step with what it names last. */
+  async #commit(manifest: Manifest, last: readonly PageEntry[] = []): Promise<void> {
     await this.#options.pages.write({
-      put: [{ key: MANIFEST_KEY, value: encodeManifest(manifest) }],
+      put: [...last, { key: MANIFEST_KEY, value: encodeManifest(manifest) }],
       delete: [],
     });
     this.#manifest = manifest;

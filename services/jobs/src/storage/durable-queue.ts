@@ -332,18 +332,17 @@ export class DurableQueue {
 
   #mustLookUp(command: Command): boolean {
     if (this.#finished.isEmpty) return false;
-    return this.#engine.needs(command).some((name) => this.#mayBeFinished(name));
+    return this.#engine.needs(command, this.#mayBeFinished).length > 0;
   }
 
-  #mayBeFinished(name: JobName): boolean {
-    return this.#finished.mayHold(name) && !this.#engine.state.forgotten.has(jobKey(name));
-  }
+  readonly #mayBeFinished = (name: JobName): boolean =>
+    this.#finished.mayHold(name) && !this.#engine.state.forgotten.has(jobKey(name));
 
   /** Jobs that the command needs and that have left memory. Again, when jobs left memory while it looked. */
   async #lookUp(command: Command): Promise<StoredJob[]> {
     for (;;) {
       const evictions = this.#evictions;
-      const names = this.#engine.needs(command).filter((name) => this.#mayBeFinished(name));
+      const names = this.#engine.needs(command, this.#mayBeFinished);
       const { clock } = this.#options;
       // oxlint-disable-next-line no-await-in-loop -- seldom more than once.
       const found = await Promise.all(names.map((name) => this.#finished.get(name, clock.wall())));

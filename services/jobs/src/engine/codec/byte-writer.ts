@@ -76,6 +76,13 @@ export class ByteWriter {
     this.#at += value.length;
   }
 
+  /** All that another writer holds, with its length in front: what `binary` would write of it. */
+  block(from: ByteWriter): void {
+    this.whole(from.#at);
+    this.#grow(from.#at);
+    this.#at += from.#bytes.copy(this.#bytes, this.#at, 0, from.#at);
+  }
+
   /** A copy of what was written from `start` on. */
   copy(start = 0): Buffer {
     return Buffer.from(this.#bytes.subarray(start, this.#at));

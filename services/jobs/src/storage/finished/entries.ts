@@ -1,14 +1,11 @@
 /** The keys under which a finished job is found, and their order. All of a tenant's are together, and newer ones come first. */
-import { decodeBody } from "../../engine/codec/body.ts";
+import { decodeBody, isPlainBody } from "../../engine/codec/body.ts";
 import { ByteReader, fromBinary } from "../../engine/codec/byte-reader.ts";
-import { ByteWriter } from "../../engine/codec/byte-writer.ts";
-import { readStoredJob, writeStoredJob, type StoredJob } from "../../engine/codec/stored-job.ts";
+import { readStoredJob, type StoredJob } from "../../engine/codec/stored-job.ts";
 import type { Entry } from "./section.ts";
 
 const TIME_DIGITS = 16;
 const TIME_MAX = 10 ** TIME_DIGITS - 1;
-
-const scratch = new ByteWriter(64 * 1024);
 
 export function jobEntryKey(tenant: string, id: string): string {
   return `${tenant}\0${id}`;
@@ -40,27 +37,36 @@ export function readSuffix(
   return { statusAtMs: TIME_MAX - Number(key.slice(prefixLength, at)), id: key.slice(at + 1) };
 }
 
+/** What a run holds of one job: the job under its key, and entries of indexes. */
 export interface JobEntries {
-  readonly job: Entry;
+  readonly key: string;
+  readonly expiresAtMs: number;
+  readonly job: StoredJob;
   readonly status: Entry;
   readonly metadata: readonly Entry[];
 }
 
-export function entriesOf(stored: StoredJob, retentionMs: number): JobEntries {
-  const { tenant, id, status, statusAtMs } = stored;
-  const content = decodeBody(stored.body);
-  const expiresAtMs = statusAtMs + (content.retentionMs ?? retentionMs);
-  scratch.clear();
-  writeStoredJob(scratch, stored);
+const NONE: readonly Entry[] = [];
+
+export function entriesOf(job: StoredJob, retentionMs: number): JobEntries {
+  const { tenant, id, status, statusAtMs } = job;
+  const content = isPlainBody(job.body) ? undefined : decodeBody(job.body);
+  const expiresAtMs = statusAtMs + (content?.retentionMs ?? retentionMs);
   const suffix = timeSuffix(statusAtMs, id);
+  const metadata = content?.metadata;
   return {
-    job: { key: jobEntryKey(tenant, id), expiresAtMs, value: scratch.toBinary() },
+    key: jobEntryKey(tenant, id),
+    expiresAtMs,
+    job,
     status: { key: statusPrefix(tenant, status) + suffix, expiresAtMs, value: "" },
-    metadata: Object.entries(content.metadata ?? {}).map(([key, value]) => ({
-      key: metadataPrefix(tenant, key, value) + suffix,
-      expiresAtMs,
-      value: "",
-    })),
+    metadata:
+      metadata === undefined
+        ? NONE
+        : Object.entries(metadata).map(([key, value]) => ({
+            key: metadataPrefix(tenant, key, value) + suffix,
+            expiresAtMs,
+            value: "",
+          })),
   };
 }
 

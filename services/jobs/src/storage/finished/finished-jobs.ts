@@ -1,6 +1,6 @@
 /**
  * All finished jobs of a shard that have left memory: runs, newest last. A job is looked up in the newest run first; a filter in memory keeps most questions
- * about jobs that do not exist from being asked. Runs of one level are merged when there are eight, so there are few, whatever the number of jobs.
+ * about jobs that do not exist from being asked. Runs of one level are merged when there are sixteen, so there are few, whatever the number of jobs.
  */
 import type { StoredJob } from "../../engine/codec/stored-job.ts";
 import type { JobName } from "../../engine/model/command.ts";
@@ -11,6 +11,7 @@ import type { Pages } from "../pages.ts";
 import {
   entriesOf,
   indexedJob,
+  type JobEntries,
   jobEntryKey,
   metadataPrefix,
   readJobEntry,
@@ -18,11 +19,13 @@ import {
   statusPrefix,
   timeSuffix,
 } from "./entries.ts";
+import { KeyHash } from "./bloom.ts";
 import { decodeDirectory, directoryKey, Run, SECTIONS, type SectionName } from "./run.ts";
 import { RunWriter } from "./run-writer.ts";
 import { mergeEntries, PAGE_BYTES, type Entry } from "./section.ts";
 
-const MERGE_RUNS = 8;
+/** A job is read and written again at every merge, so not too few; a question about a list asks every run, so not too many. */
+const MERGE_RUNS = 16;
 /** Entries that a question about one group looks at. */
 const LOOKED_AT_MAX = 10_000;
 const FINAL_STATUSES: readonly JobStatus[] = ["succeeded", "failed", "cancelled"];
@@ -82,17 +85,19 @@ export class FinishedJobs {
   }
 
   mayHold({ tenant, id }: JobName): boolean {
-    const key = jobEntryKey(tenant, id);
-    return this.#runs.some((run) => run.mayHold(key));
+    const hash = new KeyHash(jobEntryKey(tenant, id));
+    for (const run of this.#runs) if (run.mayHold(hash)) return true;
+    return false;
   }
 
   async get({ tenant, id }: JobName, wallMs: number): Promise<StoredJob | undefined> {
     const key = jobEntryKey(tenant, id);
+    const hash = new KeyHash(key);
     const runs = this.#runs;
     for (let at = runs.length - 1; at >= 0; at--) {
       const run = runs[at] as Run;
       // oxlint-disable-next-line no-await-in-loop -- the first that has it counts.
-      const entry = run.mayHold(key) ? await run.find(key) : undefined;
+      const entry = run.mayHold(hash) ? await run.find(key) : undefined;
       if (entry !== undefined && !this.#isMasked(key, run))
         return entry.expiresAtMs > wallMs ? readJobEntry(entry) : undefined;
     }
@@ -142,16 +147,13 @@ export class FinishedJobs {
   /** Writes a run with these jobs, and says of `forgotten` that older runs do not count. Nothing changes here before `adopt`. */
   async write(sequence: number, jobs: readonly StoredJob[], forgotten: readonly JobName[]): Promise<Run> {
     const writer = new RunWriter(this.#pages, sequence, 0, jobs.length);
-    const all = jobs.map((job) => entriesOf(job, this.#retentionMs));
-    const bySection: Record<SectionName, Entry[]> = {
-      jobs: all.map(({ job }) => job),
-      status: all.map(({ status }) => status),
-      metadata: all.flatMap(({ metadata }) => metadata),
-    };
-    for (const section of SECTIONS) {
-      bySection[section].sort(inKeyOrder);
-      // oxlint-disable-next-line no-await-in-loop -- as pages fill.
-      for (const entry of bySection[section]) await writer.add(section, entry);
+    const all = jobs.map((job) => entriesOf(job, this.#retentionMs)).sort(inJobOrder);
+    // oxlint-disable-next-line no-await-in-loop -- as pages fill.
+    for (const { key, expiresAtMs, job } of all) await writer.addJob(key, expiresAtMs, job);
+    for (const section of ["status", "metadata"] as const) {
+      const entries = all.flatMap((each) => each[section]).sort(inKeyOrder);
+      // oxlint-disable-next-line no-await-in-loop -- as above.
+      for (const entry of entries) await writer.add(section, entry);
     }
     return writer.finish(forgotten.map(({ tenant, id }) => jobEntryKey(tenant, id)));
   }
@@ -244,6 +246,10 @@ export class FinishedJobs {
     for (const { directory } of this.#runs)
       for (const key of directory.masks) this.#masks.set(key, directory.sequence);
   }
+}
+
+function inJobOrder(a: JobEntries, b: JobEntries): number {
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }
 
 function inKeyOrder(a: Entry, b: Entry): number {

@@ -1,6 +1,7 @@
 /** Writes a run: pages as they fill, the directory at the end. What it wrote is nobody's until a manifest names it. */
+import type { StoredJob } from "../../engine/codec/stored-job.ts";
 import type { PageEntry, Pages } from "../pages.ts";
-import { Bloom } from "./bloom.ts";
+import { Bloom, KeyHash } from "./bloom.ts";
 import {
   directoryKey,
   encodeDirectory,
@@ -46,12 +47,15 @@ export class RunWriter {
 
   /** In order of keys within a section. Await it when it gives a promise: a batch of pages is being written. */
   add(section: SectionName, entry: Entry): Promise<void> | undefined {
-    if (section === "jobs") {
-      this.#bloom.add(entry.key);
-      this.#jobs += 1;
-      if (entry.expiresAtMs > this.#expiresAtMs) this.#expiresAtMs = entry.expiresAtMs;
-    }
+    if (section === "jobs") this.#count(entry.key, entry.expiresAtMs);
     this.#sections[section].add(entry);
+    return this.#fullBytes >= WRITE_BYTES ? this.#write() : undefined;
+  }
+
+  /** The same for a job that has no entry yet. */
+  addJob(key: string, expiresAtMs: number, job: StoredJob): Promise<void> | undefined {
+    this.#count(key, expiresAtMs);
+    this.#sections.jobs.addJob(key, expiresAtMs, job);
     return this.#fullBytes >= WRITE_BYTES ? this.#write() : undefined;
   }
 
@@ -70,6 +74,12 @@ export class RunWriter {
     this.#full.push({ key: directoryKey(runId(directory)), value: encodeDirectory(directory) });
     await this.#write();
     return new Run(this.#pages, directory);
+  }
+
+  #count(key: string, expiresAtMs: number): void {
+    this.#bloom.add(new KeyHash(key));
+    this.#jobs += 1;
+    if (expiresAtMs > this.#expiresAtMs) this.#expiresAtMs = expiresAtMs;
   }
 
   async #write(): Promise<void> {

@@ -3,7 +3,7 @@ import { ByteReader } from "../../engine/codec/byte-reader.ts";
 import { ByteWriter } from "../../engine/codec/byte-writer.ts";
 import { readList, writeList } from "../../engine/codec/body.ts";
 import type { Pages } from "../pages.ts";
-import { Bloom } from "./bloom.ts";
+import { Bloom, type KeyHash } from "./bloom.ts";
 import { pageKey, pageOf, readEntries, type Entry } from "./section.ts";
 
 export const SECTIONS = ["jobs", "status", "metadata"] as const;
@@ -77,7 +77,7 @@ export class Run {
     this.id = runId(directory);
   }
 
-  mayHold(key: string): boolean {
+  mayHold(key: KeyHash): boolean {
     return this.directory.bloom.has(key);
   }
 

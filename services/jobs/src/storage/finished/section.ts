@@ -4,6 +4,7 @@
  */
 import { ByteReader } from "../../engine/codec/byte-reader.ts";
 import { ByteWriter } from "../../engine/codec/byte-writer.ts";
+import { writeStoredJob, type StoredJob } from "../../engine/codec/stored-job.ts";
 import type { PageEntry } from "../pages.ts";
 
 export interface Entry {
@@ -15,6 +16,8 @@ export interface Entry {
 }
 
 export const PAGE_BYTES = 64 * 1024;
+
+const scratch = new ByteWriter(4 * 1024);
 
 export class SectionWriter {
   readonly firstKeys: string[] = [];
@@ -32,6 +35,17 @@ export class SectionWriter {
     this.#out.text(key);
     this.#out.whole(expiresAtMs);
     this.#out.binary(value);
+    if (this.#out.length >= PAGE_BYTES) this.finish();
+  }
+
+  /** The same for a job that has no entry yet. */
+  addJob(key: string, expiresAtMs: number, job: StoredJob): void {
+    if (this.#out.length === 0) this.firstKeys.push(key);
+    this.#out.text(key);
+    this.#out.whole(expiresAtMs);
+    scratch.clear();
+    writeStoredJob(scratch, job);
+    this.#out.block(scratch);
     if (this.#out.length >= PAGE_BYTES) this.finish();
   }
 
