@@ -84,6 +84,7 @@ async function run(
   // Told to stop before it was up: what has begun is still brought to a good end.
   await Promise.race([started, died]);
   say(`ready in ${formatDuration(performance.now() - startedAt)}: ${pc.bold(fleet.url)}`);
+  say(`  console: ${pc.bold(fleet.consoleUrl)}`);
   say(pc.dim(`  keelson status, keelson top, ${fleet.url}/docs; Ctrl-C stops it`));
   const shown = firstRun(fleet);
   const offered = shown.start();

@@ -68,6 +68,11 @@ export class LocalFleet {
     return this.#gateway?.url ?? "";
   }
 
+  /** Where a browser finds the console: with the operators' listener, if there is one. */
+  get consoleUrl(): string {
+    return `${this.#gateway?.adminUrl ?? this.url}/console/`;
+  }
+
   /** Where its nodes take requests, once they do. */
   get addresses(): readonly string[] {
     return this.#nodes.map(({ address }) => address);

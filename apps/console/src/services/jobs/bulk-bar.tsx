@@ -82,7 +82,8 @@ function BulkButton({
         isChosen && fit.length < jobs.length
           ? `${text} The others have another state, and stay as they are.`
           : text,
-      action: verb,
+      // Beside the button that leaves, “Cancel” alone would say two things.
+      action: isChosen ? `${verb} ${plural(fit.length, "job")}` : `${verb} them`,
       danger: action === "cancel",
       async run() {
         const answers = isChosen ? await byTenant(action, fit) : await byFilter(action, where!);

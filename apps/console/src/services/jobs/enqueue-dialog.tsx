@@ -113,7 +113,7 @@ function EnqueueDialog({
           <textarea name="payload" class="mono" spellcheck={false} defaultValue="{}" />
         </label>
         <label class="field">
-          Priority (0 runs first)
+          Priority, 0 first
           <input name="priority" type="number" min={0} max={99} defaultValue="50" />
         </label>
         <label class="field">
@@ -121,11 +121,11 @@ function EnqueueDialog({
           <input name="retries" type="number" min={0} max={1000} defaultValue="0" />
         </label>
         <label class="field">
-          Starts in (seconds)
+          Starts in seconds
           <input name="delay" type="number" min={0} defaultValue="0" />
         </label>
         <label class="field">
-          Id (when it matters)
+          Id, or none
           <input name="id" autocomplete="off" />
         </label>
         {problem && (

@@ -103,7 +103,7 @@ function Actions({
     confirm({
       title: `${title}: ${id}?`,
       text,
-      action: title,
+      action: action === "expedite" ? title : `${title} the job`,
       danger: action === "cancel" || action === "delete",
       async run() {
         await steer(action, tenant, id);

@@ -185,6 +185,8 @@ function columns(
           type="checkbox"
           aria-label={`Choose ${job.id}`}
           checked={chosen.has(nameOf(job))}
+          // The row would be drawn anew between the click and its change, and take the mark back.
+          onClick={(event) => event.stopPropagation()}
           onChange={({ currentTarget }) => choose(nameOf(job), currentTarget.checked)}
         />
       ),

@@ -18,7 +18,7 @@ import "./jobs.css";
 
 const LIMITS: readonly Column<Limit>[] = [
   { id: "key", title: "Limit", width: "minmax(7rem, 2fr)", cell: ({ key }) => <code>{key}</code> },
-  { id: "kind", title: "Kind", cell: ({ kind }) => kind },
+  { id: "kind", title: "Kind", wide: true, cell: ({ kind }) => kind },
   { id: "held", title: "Held", width: "4.5rem", number: true, cell: ({ held }) => formatCount(held) },
   { id: "max", title: "At most", width: "4.5rem", number: true, cell: ({ max }) => formatCount(max) },
   {
