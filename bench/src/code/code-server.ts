@@ -1,8 +1,10 @@
 /** The process with the index, from outside: asked over HTTP, as any client would. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { Agent, get } from "node:http";
+import { Agent, get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
+import { readAnswer, type Answer } from "./answer.ts";
 
 export interface Usage {
   readonly cpuMs: number;
@@ -17,7 +19,12 @@ export interface Started {
   readonly memoryBytes: number;
 }
 
-function start(mode: "build" | "serve", corpus: string, memoryBytes: number): ChildProcess {
+/** Longer than any of the questions takes. */
+const CAP_MS = 120_000;
+
+type Mode = "build" | "serve" | "push";
+
+function start(mode: Mode, corpus: string, memoryBytes: number): ChildProcess {
   const file = join(import.meta.dirname, "code-process.js");
   return fork(file, [mode, corpus, String(memoryBytes)], { execArgv: ["--max-semi-space-size=1"] });
 }
@@ -30,12 +37,32 @@ async function firstMessage<T>(child: ChildProcess): Promise<T> {
   return message;
 }
 
-export async function measureBuild(
-  corpus: string,
-  memoryBytes: number,
-): Promise<{ bytes: number; cpuMs: number; memoryBytes: number }> {
-  const child = start("build", corpus, memoryBytes);
-  const measured = await firstMessage<{ bytes: number; cpuMs: number; memoryBytes: number }>(child);
+export interface Built {
+  readonly bytes: number;
+  readonly memoryBytes: number;
+  /** Of the first build, into memory that nothing has touched. */
+  readonly coldCpuMs: number;
+  /** The least of those after it, into memory that was released. */
+  readonly cpuMs: number;
+}
+
+export function measureBuild(corpus: string, memoryBytes: number): Promise<Built> {
+  return measureIn<Built>("build", corpus, memoryBytes);
+}
+
+export interface Pushed {
+  readonly bytes: number;
+  /** From the list of documents, one of them new, to the answer that has it; the longest of several. */
+  readonly searchableMs: number;
+}
+
+export function measurePush(corpus: string, memoryBytes: number): Promise<Pushed> {
+  return measureIn<Pushed>("push", corpus, memoryBytes);
+}
+
+async function measureIn<T>(mode: Mode, corpus: string, memoryBytes: number): Promise<T> {
+  const child = start(mode, corpus, memoryBytes);
+  const measured = await firstMessage<T>(child);
   if (child.exitCode === null) await once(child, "exit");
   return measured;
 }
@@ -56,14 +83,23 @@ export class CodeServer {
   }
 
   async usage(reset = false): Promise<Usage> {
-    return JSON.parse((await this.#get(reset ? "/usage?reset" : "/usage")).toString("utf8")) as Usage;
+    return (await json(await this.#get(reset ? "/usage?reset" : "/usage"))) as Usage;
   }
 
-  /** The whole answer, and how long it took. */
-  async search(pattern: string, timeCapMs = 60_000): Promise<{ body: Buffer; tookMs: number }> {
+  /** The whole answer, read. */
+  async search(pattern: string): Promise<Answer> {
+    return readAnswer(await this.#search(pattern, CAP_MS));
+  }
+
+  /** How long the whole answer took to arrive. */
+  async wait(pattern: string, timeCapMs = CAP_MS): Promise<number> {
     const startedAt = performance.now();
-    const body = await this.#get(`/search?q=${encodeURIComponent(pattern)}&timeCapMs=${timeCapMs}`);
-    return { body, tookMs: performance.now() - startedAt };
+    for await (const piece of await this.#search(pattern, timeCapMs)) void piece;
+    return performance.now() - startedAt;
+  }
+
+  #search(pattern: string, timeCapMs: number): Promise<IncomingMessage> {
+    return this.#get(`/search?q=${encodeURIComponent(pattern)}&timeCapMs=${timeCapMs}`);
   }
 
   async stop(): Promise<void> {
@@ -72,48 +108,12 @@ export class CodeServer {
     if (this.#child.exitCode === null) await once(this.#child, "exit");
   }
 
-  #get(path: string): Promise<Buffer> {
+  #get(path: string): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      get({ port: this.started.port, host: "127.0.0.1", path, agent: this.#agent }, (response) => {
-        const pieces: Buffer[] = [];
-        response.on("data", (piece: Buffer) => pieces.push(piece));
-        response.on("error", reject);
-        response.on("end", () => {
-          const body = Buffer.concat(pieces);
-          if (response.statusCode === 200) resolve(body);
-          else reject(new Error(body.toString("utf8")));
-        });
-      }).on("error", reject);
+      get({ port: this.started.port, host: "127.0.0.1", path, agent: this.#agent }, resolve).on(
+        "error",
+        reject,
+      );
     });
   }
-}
-
-/** The lines of each file in an answer. */
-export function linesOfAnswer(body: Buffer): {
-  found: Map<string, number[]>;
-  partial: string | undefined;
-  lines: number;
-} {
-  const found = new Map<string, number[]>();
-  let partial: string | undefined = "no end";
-  let lines = 0;
-  for (let at = 0; at < body.length;) {
-    const end = body.indexOf(10, at);
-    const each = JSON.parse(body.toString("utf8", at, end)) as {
-      path: string;
-      line: number;
-      done?: boolean;
-      partial?: string;
-    };
-    at = end + 1;
-    if (each.done === true) {
-      partial = each.partial;
-      continue;
-    }
-    lines += 1;
-    const numbers = found.get(each.path);
-    if (numbers === undefined) found.set(each.path, [each.line]);
-    else numbers.push(each.line);
-  }
-  return { found, partial, lines };
 }

@@ -16,7 +16,7 @@ const outputBytesMax = 64 * 1024 * 1024;
 /** Where the corpus is; it is made when it is not there yet. */
 export async function ensureCorpus(progress: (text: string) => void): Promise<string> {
   const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "keelson-bench");
-  const folder = join(cache, "code-corpus-2");
+  const folder = join(cache, "code-corpus-3");
   if (existsSync(folder)) return folder;
   const work = `${folder}.${process.pid}`;
   const archives = join(work, "archives");
@@ -25,6 +25,7 @@ export async function ensureCorpus(progress: (text: string) => void): Promise<st
   await mkdir(tree, { recursive: true });
   progress("downloading the corpus, once");
   for (const spec of npmPackages) {
+    progress(`npm: ${spec}`);
     await run("npm", ["pack", spec, "--pack-destination", archives, "--loglevel=error"], {
       maxBuffer: outputBytesMax,
     });
@@ -75,6 +76,7 @@ async function downloadDebian(
   const terms = { cwd: archives, maxBuffer: outputBytesMax };
   await run("apt-get", [...options, "update"], terms);
   for (const { name, version } of debianPackages) {
+    progress(`Debian: ${name} ${version}`);
     const get = (spec: string) => run("apt-get", [...options, "source", "--download-only", spec], terms);
     await get(`${name}=${version}`).catch(async () => {
       progress(`Debian no longer has ${name} ${version}; taking the version it has`);

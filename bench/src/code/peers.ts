@@ -1,13 +1,15 @@
 /** ripgrep and Debian's codesearch, run as people run them, with the CPU time they took. */
 import { execFile, spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { eachLine, readNumber } from "./byte-lines.ts";
 
 const run = promisify(execFile);
 
 export interface Ran {
   readonly cpuMs: number;
+  /** The end of what it wrote to its error output. */
+  readonly said: string;
 }
 
 /** Installs what is missing; needs Debian's package manager and the right to use it. */
@@ -50,7 +52,7 @@ export function timed(
     child.on("close", (code) => {
       const times = /(?<user>\d+\.\d+) (?<system>\d+\.\d+)\s*$/.exec(said)?.groups;
       if (code !== 0 && code !== 1) reject(new Error(`${command[0]} ended with ${code}: ${said}`));
-      else resolve({ cpuMs: (Number(times?.["user"]) + Number(times?.["system"])) * 1_000 });
+      else resolve({ cpuMs: (Number(times?.["user"]) + Number(times?.["system"])) * 1_000, said });
     });
   });
 }
@@ -68,20 +70,33 @@ export function ripgrep(pattern: string): readonly string[] {
   return ["rg", ...flags, "--line-number", "--with-filename", "--null", "--threads=1", "-e", pattern, "."];
 }
 
+/** Builds the index anew. It leaves out what it takes for no source, such as files with very long lines, and says how many bytes it took. */
+export async function cindex(
+  corpus: string,
+  output: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<{ readonly cpuMs: number; readonly bytes: number }> {
+  const { cpuMs, said } = await timed(["cindex", "-reset", corpus], output, { cwd: corpus, environment });
+  const bytes = /(?<bytes>\d+) data bytes/.exec(said)?.groups?.["bytes"];
+  if (bytes === undefined) throw new Error(`cindex did not say how much it indexed: ${said}`);
+  return { cpuMs, bytes: Number(bytes) };
+}
+
 /** The lines of each file in what ripgrep wrote. */
 export async function linesOfRipgrep(output: string): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>();
-  const lines = createInterface({ input: createReadStream(output, "latin1"), crlfDelay: 0, terminal: false });
-  for await (const line of lines) {
-    const zero = line.indexOf("\0");
-    const colon = line.indexOf(":", zero);
-    // readline also breaks at lone carriage returns, which are inside lines here; such a rest has no zero byte or no number.
-    const number = Number(line.slice(zero + 1, colon));
-    if (zero === -1 || !Number.isInteger(number) || number === 0) continue;
-    const path = Buffer.from(line.slice(0, zero), "latin1").toString("utf8").replace(/^\.\//, "");
-    const numbers = found.get(path);
-    if (numbers === undefined) found.set(path, [number]);
-    else numbers.push(number);
-  }
+  let path = Buffer.alloc(0);
+  let numbers: number[] = [];
+  await eachLine(createReadStream(output, { highWaterMark: 1_048_576 }), (line) => {
+    const zero = line.indexOf(0);
+    if (zero === -1) return;
+    if (zero !== path.length || !path.equals(line.subarray(0, zero))) {
+      path = Buffer.from(line.subarray(0, zero));
+      const name = path.toString("utf8").replace(/^\.\//, "");
+      numbers = found.get(name) ?? [];
+      found.set(name, numbers);
+    }
+    numbers.push(readNumber(line, zero + 1));
+  });
   return found;
 }

@@ -4,19 +4,24 @@
  */
 import { EngineError } from "../engine/index.ts";
 import { parseRegex } from "../engine/regex/parse.ts";
-import { compile, type Program } from "../engine/regex/program.ts";
+import { checkSize, compile, type Program } from "../engine/regex/program.ts";
 import type { Assertion } from "../engine/regex/syntax.ts";
 import type { TextMatcher } from "./specialise.ts";
 
+/** For names this is plenty, and it is made in a few milliseconds: it runs on the event loop. */
+const STATES_MAX = 10_000;
+
 export const matchText: TextMatcher = (pattern) => {
-  const program = compile(parseRegex(pattern, { caseSensitive: true }), { backward: false, anywhere: true });
+  const node = parseRegex(pattern, { caseSensitive: true });
+  checkSize(node, STATES_MAX);
+  const program = compile(node, { backward: false, anywhere: true });
   return (text) => run(program, Buffer.from(text));
 };
 
 /** What is wrong with an expression, and at which of its UTF-16 units; undefined when nothing is. */
 export function regexProblem(pattern: string): { readonly problem: string; readonly at: number } | undefined {
   try {
-    parseRegex(pattern, { caseSensitive: true });
+    parseRegex(pattern, { caseSensitive: true, syntaxOnly: true });
     return undefined;
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

@@ -8,6 +8,9 @@ import { normalize } from "./char-set.ts";
 const CASED_MAX = 0x1e943;
 
 let orbits: Map<number, readonly number[]> | undefined;
+let members: readonly number[] | undefined;
+/** Named sets are the same arrays every time. */
+const folded = new WeakMap<readonly number[], number[]>();
 
 /** The set with everything that folds to the same as one of its members. */
 export function foldSet(ranges: readonly number[]): number[] {
@@ -26,14 +29,24 @@ export function foldSet(ranges: readonly number[]): number[] {
     }
     return normalize(pairs);
   }
+  const known = folded.get(ranges);
+  if (known !== undefined) return known;
   orbits ??= findOrbits();
-  for (const [member, orbit] of orbits) {
-    for (let i = 0; i < ranges.length; i += 2) {
-      if (member < ranges[i]! || member > ranges[i + 1]!) continue;
-      for (const other of orbit) pairs.push(other, other);
+  members ??= Array.from(orbits.keys()).sort((a, b) => a - b);
+  let next = 0;
+  for (let i = 0; i < ranges.length; i += 2) {
+    if (ranges[i] === ranges[i + 1]) {
+      for (const other of orbits.get(ranges[i]!) ?? []) pairs.push(other, other);
+      continue;
     }
+    // Ranges are in order, and so are members.
+    while (next < members.length && members[next]! < ranges[i]!) next += 1;
+    for (; next < members.length && members[next]! <= ranges[i + 1]!; next += 1)
+      for (const other of orbits.get(members[next]!)!) pairs.push(other, other);
   }
-  return normalize(pairs);
+  const out = normalize(pairs);
+  folded.set(ranges, out);
+  return out;
 }
 
 function findOrbits(): Map<number, readonly number[]> {

@@ -52,34 +52,47 @@ const named = new Map<string, readonly number[]>();
 
 export function unicodeSet(name: string): readonly number[] | undefined {
   if (name === "Any") return [0, CODE_POINT_MAX];
-  if (!/^[A-Za-z_]+$/.test(name)) return undefined;
   const known = named.get(name);
   if (known !== undefined) return known;
-  for (const property of [`General_Category=${name}`, `Script=${name}`]) {
-    let one: RegExp;
+  const property = propertyOf(name);
+  if (property === undefined) return undefined;
+  const ranges = collect(
+    new RegExp(`^\\p{${property}}$`, "u"),
+    new RegExp(`^\\p{${property}}+$`, "u"),
+    new RegExp(`^\\P{${property}}+$`, "u"),
+  );
+  named.set(name, ranges);
+  return ranges;
+}
+
+export function hasUnicodeSet(name: string): boolean {
+  return name === "Any" || named.has(name) || propertyOf(name) !== undefined;
+}
+
+function propertyOf(name: string): string | undefined {
+  if (!/^[A-Za-z_]+$/.test(name)) return undefined;
+  return [`General_Category=${name}`, `Script=${name}`].find((property) => {
     try {
-      one = new RegExp(`^\\p{${property}}$`, "u");
+      return new RegExp(`\\p{${property}}`, "u").unicode;
     } catch {
       // JavaScript knows no such category or script; the other kind may.
-      continue;
+      return false;
     }
-    const ranges = collect(
-      one,
-      new RegExp(`^\\p{${property}}+$`, "u"),
-      new RegExp(`^\\P{${property}}+$`, "u"),
-    );
-    named.set(name, ranges);
-    return ranges;
-  }
-  return undefined;
+  });
 }
 
 const CHUNK = 256;
+/** Planes that no character was ever put in, and planes for private use: each is all in or all out. */
+const UNIFORM = [0x40000, 0xdffff, 0xf0000, 0xffffd, 0x100000, 0x10fffd];
 
 /** A chunk that is all in or all out is settled by one test. */
 function collect(one: RegExp, all: RegExp, none: RegExp): number[] {
   const pairs: number[] = [];
+  for (let i = 0; i < UNIFORM.length; i += 2)
+    if (one.test(String.fromCodePoint(UNIFORM[i]!))) pairs.push(UNIFORM[i]!, UNIFORM[i + 1]!);
   for (let base = 0; base <= CODE_POINT_MAX; base += CHUNK) {
+    // The last chunk of such a plane holds two that are no characters.
+    if ((base >= 0x40000 && base < 0xe0000) || (base >= 0xf0000 && (base & 0xff00) !== 0xff00)) continue;
     // Lone surrogates are not characters of any text we can meet.
     if (base >= 0xd800 && base < 0xe000) continue;
     const text = String.fromCodePoint(...Array.from({ length: CHUNK }, (_, i) => base + i));

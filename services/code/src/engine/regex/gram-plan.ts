@@ -34,6 +34,10 @@ const SET_MAX = 24;
 const EXACT_LENGTH_MAX = 64;
 const EDGE_LENGTH_MAX = 24;
 const REPEAT_COPIES_MAX = 4;
+/** Conditions that are asked for together: more would say little and cost much. */
+const AND_MAX = 32;
+/** Strings of one plan; an expression with more alternatives is looked for everywhere. */
+const STRINGS_MAX = 512;
 
 export function analyseGrams(node: Node): GramAnalysis {
   const analyser = new Analyser();
@@ -153,8 +157,9 @@ function and(a: GramPlan, b: GramPlan): GramPlan {
   if (a.kind === "all" || b.kind === "none") return b;
   if (b.kind === "all" || a.kind === "none") return a;
   const of = [...(a.kind === "and" ? a.of : [a]), ...(b.kind === "and" ? b.of : [b])];
-  const distinct = new Map(of.map((each) => [JSON.stringify(each), each]));
-  const plans = [...distinct.values()].filter((each) => !implied(each, of));
+  const distinct = new Map(of.map((each) => [keyOf(each), each]));
+  // Leaving one out asks for less, which is never wrong.
+  const plans = [...distinct.values()].filter((each) => !implied(each, of)).slice(0, AND_MAX);
   return plans.length === 1 ? plans[0]! : { kind: "and", of: plans };
 }
 
@@ -172,7 +177,35 @@ function implied(plan: GramPlan, among: readonly GramPlan[]): boolean {
 function or(a: GramPlan, b: GramPlan): GramPlan {
   if (a.kind === "none" || b.kind === "all") return b;
   if (b.kind === "none" || a.kind === "all") return a;
+  if (strings(a) + strings(b) > STRINGS_MAX) return ALL;
   return { kind: "or", of: [...(a.kind === "or" ? a.of : [a]), ...(b.kind === "or" ? b.of : [b])] };
+}
+
+const keys = new WeakMap<GramPlan, string>();
+
+/** The same for equal plans. */
+function keyOf(plan: GramPlan): string {
+  const known = keys.get(plan);
+  if (known !== undefined) return known;
+  const key =
+    plan.kind === "literal"
+      ? `"${plan.classes}"`
+      : plan.kind === "and" || plan.kind === "or"
+        ? `${plan.kind}(${plan.of.map(keyOf).join()})`
+        : plan.kind;
+  keys.set(plan, key);
+  return key;
+}
+
+const counted = new WeakMap<GramPlan, number>();
+
+function strings(plan: GramPlan): number {
+  if (plan.kind !== "and" && plan.kind !== "or") return 1;
+  const known = counted.get(plan);
+  if (known !== undefined) return known;
+  const count = plan.of.reduce((sum, each) => sum + strings(each), 0);
+  counted.set(plan, count);
+  return count;
 }
 
 function cross(a: ReadonlySet<string>, b: ReadonlySet<string>): Set<string> | undefined {

@@ -1,10 +1,12 @@
 /** The parts of RE2's syntax that name sets of characters: escapes, Perl's and POSIX's classes, Unicode's, and brackets. */
 import { foldSet } from "./case-fold.ts";
-import { CODE_POINT_MAX, negate, normalize, unicodeSet } from "./char-set.ts";
+import { CODE_POINT_MAX, hasUnicodeSet, negate, normalize, unicodeSet } from "./char-set.ts";
 
 /** Where a parser is in its pattern, as code points. */
 export interface Cursor {
   readonly chars: readonly string[];
+  /** Whether only the syntax matters: then sets that are costly to make stay out. */
+  readonly syntaxOnly: boolean;
   at: number;
   eat(text: string): boolean;
   fail(message: string, at?: number): never;
@@ -74,7 +76,7 @@ export function readUnicodeClass(cursor: Cursor, fold: boolean): readonly number
       name = name.slice(1);
     }
   }
-  const ranges = unicodeSet(name);
+  const ranges = cursor.syntaxOnly ? (hasUnicodeSet(name) ? DIGIT : undefined) : unicodeSet(name);
   if (ranges === undefined) return cursor.fail(`no Unicode class is called ${JSON.stringify(name)}`, start);
   return complete(ranges, negated, fold);
 }

@@ -12,6 +12,10 @@ export interface ParseOptions {
   readonly caseSensitive: boolean;
   /** `^` and `$` anchor lines, and nothing matches a line break. */
   readonly withinLines?: boolean;
+  /** Only whether it is a good expression; what comes back stands for nothing. Quick enough for an event loop. */
+  readonly syntaxOnly?: boolean;
+  /** Called between parts; may throw to stop. */
+  readonly checkpoint?: () => void;
 }
 
 const REPEAT_MAX = 1000;
@@ -30,6 +34,7 @@ export function parseRegex(pattern: string, options: ParseOptions): Node {
 
 class Parser implements Cursor {
   readonly chars: readonly string[];
+  readonly syntaxOnly: boolean;
   at = 0;
   readonly #options: ParseOptions;
   #flags: Flags;
@@ -38,8 +43,9 @@ class Parser implements Cursor {
   constructor(pattern: string, options: ParseOptions) {
     this.chars = Array.from(pattern);
     this.#options = options;
+    this.syntaxOnly = options.syntaxOnly === true;
     this.#flags = {
-      fold: !options.caseSensitive,
+      fold: !options.caseSensitive && !this.syntaxOnly,
       lines: options.withinLines === true,
       dotAll: false,
       swapGreed: false,
@@ -138,6 +144,7 @@ class Parser implements Cursor {
   /** Undefined for what only sets flags. */
   #atom(): Node | undefined {
     const char = this.chars[this.at]!;
+    this.#options.checkpoint?.();
     switch (char) {
       case "(":
         return this.#group();
@@ -223,7 +230,7 @@ class Parser implements Cursor {
     const change: Partial<Record<keyof Flags, boolean>> = {};
     for (;;) {
       const char = this.chars[this.at++];
-      if (char === "i") change.fold = on;
+      if (char === "i") change.fold = on && !this.syntaxOnly;
       else if (char === "m") change.lines = on;
       else if (char === "s") change.dotAll = on;
       else if (char === "U") change.swapGreed = on;

@@ -25,8 +25,8 @@ type State =
   | { readonly kind: "match" };
 
 /** Throws when the program would have too many states, without making it: what is refused must not depend on what is searched. */
-export function checkSize(node: Node): void {
-  if (weight(node) > STATES_MAX) throw tooLarge();
+export function checkSize(node: Node, statesMax: number = STATES_MAX): void {
+  if (weight(node) > statesMax) throw tooLarge();
 }
 
 function weight(node: Node): number {
@@ -53,12 +53,16 @@ function tooLarge(): EngineError {
   );
 }
 
-/** `anywhere` puts a loop in front that skips bytes, less preferred than starting here. */
-export function compile(
-  node: Node,
-  terms: { readonly backward: boolean; readonly anywhere: boolean },
-): Program {
-  return new Compiler(terms.backward).compile(node, terms.anywhere);
+interface CompileTerms {
+  readonly backward: boolean;
+  /** Puts a loop in front that skips bytes, less preferred than starting here. */
+  readonly anywhere: boolean;
+  /** Called now and then; may throw to stop. */
+  readonly checkpoint?: () => void;
+}
+
+export function compile(node: Node, terms: CompileTerms): Program {
+  return new Compiler(terms).compile(node, terms.anywhere);
 }
 
 class Compiler {
@@ -70,8 +74,11 @@ class Compiler {
   /** A class that is repeated is compiled many times from the same set. */
   readonly #encoded = new Map<readonly number[], ByteRange[][]>();
 
-  constructor(backward: boolean) {
+  readonly #checkpoint: () => void;
+
+  constructor({ backward, checkpoint }: CompileTerms) {
     this.#backward = backward;
+    this.#checkpoint = checkpoint ?? (() => undefined);
   }
 
   compile(node: Node, anywhere: boolean): Program {
@@ -150,6 +157,7 @@ class Compiler {
   }
 
   #chars(ranges: readonly number[], next: number): number {
+    this.#checkpoint();
     let sequences = this.#encoded.get(ranges);
     if (sequences === undefined) {
       sequences = utf8Sequences(ranges);

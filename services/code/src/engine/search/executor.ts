@@ -66,9 +66,10 @@ export function execute(
     documentsScanned: 0,
     bytesScanned: 0,
   };
-  const tree = compileTree(query, terms);
+  let tree: Tree | undefined;
   let stopped: Outcome["stopped"];
   try {
+    tree = compileTree(query, terms);
     for (const { open, number } of segments) {
       terms.checkpoint();
       if (!searchSegment(tree, open, number, terms, counts, sink)) {
@@ -80,7 +81,7 @@ export function execute(
     if (!(error instanceof Interrupted)) throw error;
     stopped = "interrupted";
   }
-  counts.bytesScanned = tree.atoms.reduce((sum, atom) => sum + atom.scannedBytes, 0);
+  counts.bytesScanned = tree?.atoms.reduce((sum, atom) => sum + atom.scannedBytes, 0) ?? 0;
   return { counts, stopped };
 }
 

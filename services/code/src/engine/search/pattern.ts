@@ -29,16 +29,19 @@ export interface Pattern {
 /** Shorter needles are in almost every line, where looking for them costs more than it saves. */
 const NEEDLE_BYTES_MIN = 2;
 
-export function compilePattern(query: SubstringQuery | RegexQuery): Pattern {
-  if (query.kind === "substring" && query.caseSensitive) return fromLiteral(query.text);
+/** `checkpoint` is called now and then, and may throw to stop: what is asked for can take a while to compile. */
+export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: () => void): Pattern {
+  if (query.kind === "substring" && query.caseSensitive) return fromLiteral(query.text, checkpoint);
   const node =
     query.kind === "regex"
       ? parseRegex(query.pattern, {
           caseSensitive: query.caseSensitive,
+          checkpoint,
           ...(query.withinLines === undefined ? {} : { withinLines: query.withinLines }),
         })
       : foldedText(query.text);
   checkSize(node);
+  checkpoint();
   const { literal, whole, before, after } = requiredLiteral(node);
   const useful = literal !== undefined && (whole || literal.bytes.length >= NEEDLE_BYTES_MIN);
   return {
@@ -49,16 +52,16 @@ export function compilePattern(query: SubstringQuery | RegexQuery): Pattern {
     after,
     lineBound: !canMatchLineBreak(node),
     withinLines: query.kind === "regex" && query.withinLines === true,
-    programs: once(node),
+    programs: once(node, checkpoint),
   };
 }
 
-function fromLiteral(text: string): Pattern {
+function fromLiteral(text: string, checkpoint: () => void): Pattern {
   const literal = plainLiteral(text);
   if (literal.bytes.length > NEEDLE_BYTES_MAX)
     throw new EngineError("PATTERN_TOO_LARGE", `a substring may have ${NEEDLE_BYTES_MAX} bytes`);
   if (literal.bytes.length === 0)
-    return { ...compilePattern({ kind: "regex", pattern: "", caseSensitive: true, scope: "content" }) };
+    return compilePattern({ kind: "regex", pattern: "", caseSensitive: true, scope: "content" }, checkpoint);
   return {
     plan: literalPlan(literal.bytes),
     folds: false,
@@ -84,11 +87,11 @@ function foldedText(text: string): Node {
   return { kind: "concat", of };
 }
 
-function once(node: Node): Pattern["programs"] {
+function once(node: Node, checkpoint: () => void): Pattern["programs"] {
   let made: ReturnType<Pattern["programs"]> | undefined;
   return () =>
     (made ??= {
-      forward: compile(node, { backward: false, anywhere: true }),
-      backward: compile(node, { backward: true, anywhere: false }),
+      forward: compile(node, { backward: false, anywhere: true, checkpoint }),
+      backward: compile(node, { backward: true, anywhere: false, checkpoint }),
     });
 }

@@ -41,7 +41,7 @@ export class TextAtom {
   scannedBytes = 0;
 
   constructor(query: SubstringQuery | RegexQuery, terms: AtomTerms) {
-    this.pattern = compilePattern(query);
+    this.pattern = compilePattern(query, terms.checkpoint);
     this.#scope = terms.inSymbols ? "content" : query.scope;
     this.#terms = terms;
   }
