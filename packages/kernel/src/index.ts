@@ -27,6 +27,7 @@ export * from "./lifecycle/facts.ts";
 export * from "./lifecycle/local.ts";
 export * from "./lifecycle/host-actions.ts";
 export * from "./lifecycle/host-machine.ts";
+export type { HostIdentity, HostedService } from "./lifecycle/hosted.ts";
 export { quarantineReason } from "./lifecycle/granting.ts";
 export * from "./placement/hash.ts";
 export * from "./placement/ring.ts";

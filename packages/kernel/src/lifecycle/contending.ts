@@ -54,7 +54,8 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
     }
     return;
   }
-  if (wanted) machine.wake(local, session ? retryAt : Math.max(retryAt, now + machine.terms.renewRetryMs));
+  if (wanted && session) machine.wake(local, retryAt);
+  else if (wanted) machine.awaitSession(local);
   // With no holder left a contender stays: it takes over when it is ready. Where an auction would find another, only while it still gets ready.
   const hopeful =
     listed && (machine.followsPlan(local) || (local.data !== "none" && machine.leavingSince === undefined));

@@ -19,9 +19,9 @@ function held(node: string, revision: number): Known<Tenure> {
   return { value, revision };
 }
 
-test("with a lookup only what was asked about is kept, and it begins with what the store has", () => {
+test("with a source only what was asked about is kept, and it begins with what the store has", () => {
   let stored: Known<Tenure> | undefined = held("a", 5);
-  const facts = new Facts(() => stored);
+  const facts = new Facts({ tenure: () => stored });
   facts.setTenure(KEY, stored, false, 10);
   expect(facts.known(KEY)).toBeUndefined();
   expect(facts.replica(KEY, 20)).toMatchObject({ tenure: stored, since: 20 });
@@ -31,19 +31,19 @@ test("with a lookup only what was asked about is kept, and it begins with what t
 });
 
 test("a contender does not hide the tenure that the store has", () => {
-  const facts = new Facts(() => held("a", 5));
+  const facts = new Facts({ tenure: () => held("a", 5) });
   const value = { v: 1, phase: "ready", progress: 1, boot: "boot", session: "s", address: "" } as const;
   facts.setContender(KEY, "b", { value, revision: 6 }, 20);
   expect(facts.replica(KEY, 30)).toMatchObject({ tenure: held("a", 5), since: 20 });
 });
 
 test("grants are noted per node whether or not anybody asked about the replica", () => {
-  const facts = new Facts(() => undefined);
+  const facts = new Facts({ tenure: () => undefined });
   facts.setTenure(KEY, held("a", 5), false, 10);
   expect([facts.grantedAt("a"), facts.grantedAt("b")]).toEqual([10, -Infinity]);
 });
 
-test("without a lookup everything that is told is kept", () => {
+test("without a source everything that is told is kept", () => {
   const facts = new Facts();
   facts.setTenure(KEY, held("a", 5), false, 10);
   expect(facts.known(KEY)?.tenure).toEqual(held("a", 5));

@@ -32,22 +32,27 @@ export interface ShardFacts {
   troubleSince: number;
 }
 
-/** What the node's copy of the store says of a tenure. */
-export type TenureLookup = (key: ReplicaKey) => Known<Tenure> | undefined;
+/** The node's copy of the store, for hosts that need not keep what it has. */
+export interface TenureSource {
+  /** What it says of a tenure now. */
+  tenure(key: ReplicaKey): Known<Tenure> | undefined;
+  /** From now on the host keeps facts about this replica: it has to be told of every change of its tenure. Of others only of those that name its own node. */
+  follow?(key: ReplicaKey): void;
+}
 
 /** Most replicas have none at most times. */
 const NO_CONTENDERS: ReadonlyMap<string, Known<Contender>> = new Map();
 
 /** Everything a host needs to know of the store, by replica and by shard. Fed by the node from its copy of the store. */
 export class Facts {
-  readonly #lookup: TenureLookup | undefined;
+  readonly #source: TenureSource | undefined;
   readonly #replicas = new Map<ReplicaKey, ReplicaFacts>();
   readonly #shards = new Map<string, ShardFacts>();
   readonly #grantedAt = new Map<string, number>();
 
-  /** With a lookup, only what somebody has asked about is kept: of the rest the copy of the store tells when it is asked for. */
-  constructor(lookup?: TenureLookup) {
-    this.#lookup = lookup;
+  /** With a source, only what somebody has asked about is kept: of the rest the copy of the store tells when it is asked for. */
+  constructor(source?: TenureSource) {
+    this.#source = source;
   }
 
   /** When a grant to this node was last seen. */
@@ -64,7 +69,7 @@ export class Facts {
     let facts = this.#replicas.get(key);
     if (!facts) {
       facts = {
-        tenure: this.#lookup?.(key),
+        tenure: this.#source?.tenure(key),
         since: now,
         contenders: NO_CONTENDERS,
         award: undefined,
@@ -73,6 +78,7 @@ export class Facts {
         lostBy: "",
       };
       this.#replicas.set(key, facts);
+      this.#source?.follow?.(key);
     }
     return facts;
   }
@@ -91,10 +97,15 @@ export class Facts {
     return this.shard(shardKey(service, shard), now);
   }
 
-  setTenure(key: ReplicaKey, tenure: Known<Tenure> | undefined, lost: boolean, now: number): void {
-    if (tenure?.value.how === "grant") this.#grantedAt.set(tenure.value.node, now);
-    if (this.#lookup && !this.#replicas.has(key)) return;
-    const facts = this.replica(key, now);
+  setGranted(node: string, now: number): void {
+    this.#grantedAt.set(node, now);
+  }
+
+  /** Returns whether it is kept: with a source, what nobody asked about is not. */
+  setTenure(key: ReplicaKey, tenure: Known<Tenure> | undefined, lost: boolean, now: number): boolean {
+    if (tenure?.value.how === "grant") this.setGranted(tenure.value.node, now);
+    const facts = this.#source ? this.#replicas.get(key) : this.replica(key, now);
+    if (!facts) return false;
     if (tenure === undefined && facts.tenure !== undefined) {
       facts.lostAfterMs = lost ? now - facts.since : undefined;
       facts.lostBy = facts.tenure.value.node;
@@ -102,6 +113,7 @@ export class Facts {
     if (tenure !== undefined) facts.lostAfterMs = undefined;
     facts.tenure = tenure;
     facts.since = now;
+    return true;
   }
 
   setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {

@@ -8,6 +8,10 @@ import type { HostMachine } from "./host-machine.ts";
 import type { Local } from "./local.ts";
 import { describeTrouble, judgeTrouble, strikeOfLoss } from "./trouble.ts";
 
+/** For how many steps longer a lower rank lets those before it, or its own standing still, put off its turn. */
+const PATIENCE_STEPS = 2;
+const FIRST_PATIENCE_STEPS = 10;
+
 /** How long a lower rank waits, at the least, for each one before it, with a replica that it never saw held. */
 export function firstStepMs(terms: Pick<Terms, "takeoverStepMs">): number {
   return 4 * terms.takeoverStepMs;
@@ -32,7 +36,7 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
   const position = rank(machine, local, facts);
   if (position < 0 || (position > 0 && !machine.rules.lowerRanks)) return;
   if (!session) {
-    machine.wake(local, now + machine.terms.renewRetryMs);
+    machine.awaitSession(local);
     return;
   }
   const shard = machine.facts.shard(local.shardKey, now);
@@ -123,14 +127,17 @@ function sinceReady(machine: HostMachine, local: Local, facts: ReplicaFacts): Gu
  */
 function turn(machine: HostMachine, local: Local, facts: ReplicaFacts, position: number): number {
   if (position === 0) return facts.since;
-  // What was lost must be held again soon. What nobody was seen to hold waits for a whole fleet that starts, with its thousands of grants.
-  const step = facts.lostBy === "" ? firstStepMs(machine.terms) : machine.terms.takeoverStepMs;
+  // What was lost must be held again soon. What nobody was seen to hold waits for a whole fleet that starts, with its thousands of grants, on machines that may be busy.
+  const neverHeld = facts.lostBy === "";
+  const step = neverHeld ? firstStepMs(machine.terms) : machine.terms.takeoverStepMs;
   let from = Math.max(facts.since, machine.planSince(local.id.service), machine.stoodStillAt);
   for (const node of machine.line(local)?.candidates ?? []) {
     if (node === machine.self.node) break;
     from = Math.max(from, machine.facts.grantedAt(node));
   }
-  return Math.min(from, facts.since + 2 * step) + position * step;
+  return (
+    Math.min(from, facts.since + (neverHeld ? FIRST_PATIENCE_STEPS : PATIENCE_STEPS) * step) + position * step
+  );
 }
 
 /** A shard with many strikes is opened only while no other of its kind is young here, so that the guilty one is found out. */

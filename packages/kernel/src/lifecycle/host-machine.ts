@@ -1,6 +1,7 @@
 import { compareEpochs, type Epoch } from "../identity/epoch.ts";
 import { parseReplicaKey, serviceOf, shardKey, type Keys, type ReplicaKey } from "../identity/keys.ts";
 import type { Plan, PlanLine } from "../placement/plan.ts";
+import { roleOf } from "../placement/plan-roles.ts";
 import type { Award } from "../auction/records.ts";
 import { Intents } from "../movement/intents.ts";
 import type { OpenEra } from "../tenure/era-machine.ts";
@@ -10,33 +11,21 @@ import type { Contender, Primary, Tenure } from "../tenure/tenure.ts";
 import type { Terms } from "../tenure/terms.ts";
 import { WakeQueue } from "../time/wake-queue.ts";
 import type { Random } from "../time/clock.ts";
-import { Facts, type Known, type TenureLookup } from "./facts.ts";
+import { Facts, type Known, type TenureSource } from "./facts.ts";
 import { adoptOrLose } from "./adopting.ts";
 import { commitReported } from "./commit-reports.ts";
 import { contend } from "./contending.ts";
 import { reconcileHold } from "./holding.ts";
 import { firstStepMs, grantOrWait } from "./granting.ts";
 import type { CommitPurpose, CommitReport, HostAction } from "./host-actions.ts";
+import { isPlanned, type HostIdentity, type HostedService } from "./hosted.ts";
 import { newLocal, type Hold, type Local } from "./local.ts";
 import { OpenQueue } from "./open-queue.ts";
+import { Plans } from "./plans.ts";
 import { reconcilePrimary } from "./primary.ts";
+import { StandBys } from "./stand-bys.ts";
 import { targetLine } from "./target.ts";
 import type { Trouble } from "./trouble.ts";
-
-export interface HostIdentity {
-  readonly node: string;
-  readonly boot: string;
-  readonly address: string;
-}
-
-/** What a service's lifecycle looks like from here. */
-export interface HostedService {
-  /** It has a `prepare` that takes time; otherwise every replica counts as prepared. */
-  readonly builds: boolean;
-  readonly primary: boolean;
-  /** Who grants what nobody holds; by the plan when left out. */
-  readonly grants?: "plan" | "auction" | "claim";
-}
 
 /**
  * Turns facts (plan, tenures, contenders, session, era) into the next step for each replica on this node. It is level-triggered: whatever
@@ -57,11 +46,15 @@ export class HostMachine {
 
   readonly #services: ReadonlyMap<string, HostedService>;
   readonly #locals = new Map<ReplicaKey, Local>();
-  readonly #plans = new Map<string, Plan>();
-  readonly #planSince = new Map<string, number>();
+  readonly #standBys = new StandBys();
+  readonly #plans = new Plans();
   readonly #members = new Set<string>();
   readonly #dirty = new Set<ReplicaKey>();
   readonly #wakes = new WakeQueue();
+  /** What waits for a session that lets this node serve. */
+  readonly #sessionless = new Set<ReplicaKey>();
+  /** Some service has primaries. */
+  readonly #primaries: boolean;
   #actions: HostAction[] = [];
   /** Replicas on their way from this node to another, bounded by `movesMax`. */
   #moves = 0;
@@ -81,7 +74,7 @@ export class HostMachine {
     wall: () => number;
     services: ReadonlyMap<string, HostedService>;
     /** Saves keeping what the copy of the store has. Without it everything that is told is kept, as auctions and claims need it. */
-    lookup?: TenureLookup;
+    source?: TenureSource;
   }) {
     this.self = options.self;
     this.keys = options.keys;
@@ -90,7 +83,8 @@ export class HostMachine {
     this.random = options.random;
     this.wall = options.wall;
     this.#services = options.services;
-    this.facts = new Facts([...options.services.values()].every(isPlanned) ? options.lookup : undefined);
+    this.#primaries = [...options.services.values()].some(({ primary }) => primary);
+    this.facts = new Facts([...options.services.values()].every(isPlanned) ? options.source : undefined);
     this.intents = new Intents(options.keys, options.rules);
     this.opens = new OpenQueue(options.terms.opensMax, options.terms.activationsMax);
   }
@@ -110,15 +104,16 @@ export class HostMachine {
   }
 
   setPlan(service: string, plan: Plan, now: number): void {
-    this.#plans.set(service, plan);
-    this.#planSince.set(service, now);
+    this.#plans.set(service, plan, now);
     for (const [key, local] of this.#locals) if (local.id.service === service) this.#dirty.add(key);
-    for (const [key, { candidates }] of plan.lines) {
-      const rank = candidates.indexOf(this.self.node);
-      if (rank < 0 || this.#locals.has(key)) continue;
-      if (rank === 0) this.#local(key);
-      else this.#standBy(key, now);
-    }
+    this.#standBys.clear(service);
+    const { first, later } = roleOf(plan, this.self.node);
+    for (const key of first) this.#local(key);
+    // A lower rank has nothing to do before those before it had their time; until then it is not even looked at.
+    const at = now + firstStepMs(this.terms);
+    for (const key of later)
+      if (!this.#locals.has(key))
+        this.#standBys.add(key, this.facts.replica(key, now).tenure ? Infinity : at);
   }
 
   setMember(node: string, present: boolean): void {
@@ -127,22 +122,21 @@ export class HostMachine {
   }
 
   setTenure(key: ReplicaKey, tenure: Known<Tenure> | undefined, lost: boolean, now: number): void {
-    this.facts.setTenure(key, tenure, lost, now);
-    const local = this.#locals.get(key);
+    const kept = this.facts.setTenure(key, tenure, lost, now);
     const elsewhere = tenure !== undefined && tenure.value.node !== this.self.node;
-    // Most candidates only stand by: that others have it is as good as no news.
-    if (elsewhere && local?.standsBy === true) this.#wakes.set(key, undefined);
-    else if (local) this.#dirty.add(key);
-    else if (tenure && !elsewhere) this.#local(key);
-    if (this.#services.get(serviceOf(key))?.primary) this.#touchShard(key);
+    // Of most replicas of a fleet a node is no candidate: nearly all news ends here.
+    if (!kept && !this.#primaries && (elsewhere || !tenure)) return;
+    if (elsewhere && this.#standBys.has(key)) this.#standBys.held(key);
+    else if (tenure && !elsewhere) this.#dirty.add(this.#local(key).key);
+    else this.touch(key);
+    if (this.#primaries && this.#services.get(serviceOf(key))?.primary) this.#touchShard(key);
   }
 
   setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {
     this.facts.setContender(key, node, contender, now);
     // Another's contender concerns the holder, and whoever might become it.
-    const local = this.#locals.get(key);
-    if (local && (node === this.self.node || local.hold || !this.facts.known(key)?.tenure))
-      this.#dirty.add(key);
+    if (node === this.self.node || this.#locals.get(key)?.hold || !this.facts.known(key)?.tenure)
+      this.touch(key);
   }
 
   setAward(key: ReplicaKey, award: Known<Award> | undefined, now: number): void {
@@ -257,25 +251,41 @@ export class HostMachine {
 
   /** Decides everything that is due and returns what to do. */
   step(now: number): HostAction[] {
-    const wakeAt = this.#wakes.next();
+    const wakeAt = this.#nextWake();
     if (wakeAt !== undefined && now - wakeAt > this.terms.takeoverStepMs / 2) this.stoodStillAt = now;
     for (const key of this.#wakes.due(now)) this.#dirty.add(key);
+    for (const key of this.#standBys.due(now)) this.#local(key);
+    if (this.#sessionless.size > 0 && this.session(now)) {
+      for (const key of this.#sessionless) this.#dirty.add(key);
+      this.#sessionless.clear();
+    }
     for (let round = 0; this.#dirty.size > 0 && round < 8; round++) {
       const keys = [...this.#dirty];
       this.#dirty.clear();
       for (const key of keys) this.#reconcile(this.#local(key), now);
+      this.#pumpOpens(now);
     }
     const actions = this.#actions;
     this.#actions = [];
     return actions;
   }
 
-  wakeAt(): number | undefined {
-    return this.#dirty.size > 0 ? -Infinity : this.#wakes.next();
+  /** Something was told since the last step that it has to decide about. */
+  get touched(): boolean {
+    return this.#dirty.size > 0;
   }
 
+  wakeAt(): number | undefined {
+    return this.#dirty.size > 0 ? -Infinity : this.#nextWake();
+  }
+
+  /** What this node has to do with a replica: undefined when nothing. */
   local(key: ReplicaKey): Local | undefined {
-    return this.#locals.get(key);
+    const at = this.#standBys.take(key);
+    if (at === undefined) return this.#locals.get(key);
+    // Somebody asks about one that stood by: it goes on as it would have.
+    if (at !== Infinity) this.#wakes.set(key, at);
+    return this.#newLocal(key);
   }
 
   locals(): Iterable<Local> {
@@ -306,11 +316,17 @@ export class HostMachine {
 
   touch(key: ReplicaKey): void {
     if (this.#locals.has(key)) this.#dirty.add(key);
+    else if (this.#standBys.has(key)) this.#local(key);
   }
 
   /** Look at this replica again at `at`, at the latest. */
   wake(local: Local, at: number): void {
     this.#wakes.sooner(local.key, at);
+  }
+
+  /** Look at this replica again as soon as there is a session that lets us serve: a renewal brings it, and is always followed by a step. */
+  awaitSession(local: Local): void {
+    this.#sessionless.add(local.key);
   }
 
   phase(hold: Hold, phase: Hold["phase"], now: number): void {
@@ -356,7 +372,8 @@ export class HostMachine {
 
   /** Where a replica should be, and who comes after: as the plan says, or for auctions and claims as the store does. */
   line(local: Local): PlanLine | undefined {
-    return this.lineOf(local.key, local.id.service);
+    const planned = this.#plans.line(local);
+    return planned && !this.followsPlan(local) ? this.lineOf(local.key, local.id.service) : planned;
   }
 
   lineOf(key: ReplicaKey, service: string): PlanLine | undefined {
@@ -368,8 +385,7 @@ export class HostMachine {
 
   /** Does the service still have this replica? While no plan is known, yes. */
   isListed(local: Local): boolean {
-    const plan = this.#plans.get(local.id.service);
-    return plan === undefined || plan.lines.has(local.key);
+    return this.#plans.line(local) !== undefined || !this.#plans.get(local.id.service);
   }
 
   /** Is it the plan's word that grants and moves this replica? Otherwise auctions or claims do. */
@@ -382,7 +398,7 @@ export class HostMachine {
   }
 
   planSince(service: string): number {
-    return this.#planSince.get(service) ?? Infinity;
+    return this.#plans.since(service);
   }
 
   service(local: Local): HostedService {
@@ -402,7 +418,6 @@ export class HostMachine {
   }
 
   #reconcile(local: Local, now: number): void {
-    local.standsBy = false;
     this.#wakes.set(local.key, undefined);
     const facts = this.facts.replica(local.key, now);
     adoptOrLose(this, local, facts.tenure, now);
@@ -411,7 +426,6 @@ export class HostMachine {
       if (local.hold && this.service(local).primary) reconcilePrimary(this, local, local.hold, now);
     } else grantOrWait(this, local, facts, now);
     contend(this, local, facts, now);
-    this.#pumpOpens(now);
   }
 
   #failed(local: Local, message: string, now: number): void {
@@ -447,24 +461,29 @@ export class HostMachine {
     }
   }
 
+  /** What this node has to do with a replica; one that is new is looked at. */
   #local(key: ReplicaKey): Local {
-    let local = this.#locals.get(key);
-    if (!local) {
-      local = newLocal(key);
-      this.#locals.set(key, local);
-      this.#dirty.add(key);
-    }
+    const known = this.#locals.get(key);
+    if (known) return known;
+    this.#standBys.take(key);
+    this.#dirty.add(key);
+    return this.#newLocal(key);
+  }
+
+  #newLocal(key: ReplicaKey): Local {
+    const local = newLocal(key);
+    this.#locals.set(key, local);
     return local;
   }
 
-  /** A lower rank has nothing to do before those before it had their time; until then it is not even looked at. */
-  #standBy(key: ReplicaKey, now: number): void {
-    this.#locals.set(key, { ...newLocal(key), standsBy: true });
-    if (!this.facts.replica(key, now).tenure) this.#wakes.sooner(key, now + firstStepMs(this.terms));
+  #nextWake(): number | undefined {
+    const [wake, standBy] = [this.#wakes.next(), this.#standBys.next()];
+    return wake === undefined || (standBy !== undefined && standBy < wake) ? standBy : wake;
   }
 
   #touchAll(): void {
     for (const key of this.#locals.keys()) this.#dirty.add(key);
+    for (const key of this.#standBys.unheld()) this.#local(key);
   }
 
   #touchShard(replicaOrShardPrefix: string): void {
@@ -472,10 +491,6 @@ export class HostMachine {
     const replicas = this.#plans.get(service)?.parameters.replicas ?? 1;
     for (let r = 0; r < replicas; r++) this.touch(`${shardKey(service, shard)}/${r}`);
   }
-}
-
-function isPlanned(service: HostedService | undefined): boolean {
-  return (service?.grants ?? "plan") === "plan";
 }
 
 function isMoving(phase: Hold["phase"]): boolean {

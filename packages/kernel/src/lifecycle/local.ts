@@ -1,5 +1,6 @@
 import { NO_EPOCH, type Epoch } from "../identity/epoch.ts";
-import { parseReplicaKey, shardKey, type ReplicaId, type ReplicaKey } from "../identity/keys.ts";
+import { parseReplicaKey, type ReplicaId, type ReplicaKey } from "../identity/keys.ts";
+import type { Plan, PlanLine } from "../placement/plan.ts";
 import type { Fence } from "../tenure/fence.ts";
 
 /** How far a tenure of ours has come. The table is in docs/design/protocol.md, section 7. Only `live` admits. */
@@ -52,6 +53,9 @@ export interface Local {
   readonly key: ReplicaKey;
   readonly id: ReplicaId;
   readonly shardKey: string;
+  /** The plan it was last looked up in, and its line there. */
+  plan: Plan | undefined;
+  planned: PlanLine | undefined;
   data: "none" | "preparing" | "cancelling" | "prepared";
   shard: "none" | "open" | "closing";
   progress: number;
@@ -72,8 +76,6 @@ export interface Local {
   promoteRetryAt: number;
   /** The quarantine that was last told of, by when its record was seen. */
   quarantinedAt: number | undefined;
-  /** Never looked at so far: it has nothing built, nothing open and nothing under way. */
-  standsBy: boolean;
   /** Set only with the adoption rule broken: does not notice grants that landed late. */
   deaf: boolean;
 }
@@ -83,7 +85,9 @@ export function newLocal(key: ReplicaKey): Local {
   return {
     key,
     id,
-    shardKey: shardKey(id.service, id.shard),
+    shardKey: key.slice(0, key.lastIndexOf("/")),
+    plan: undefined,
+    planned: undefined,
     data: "none",
     shard: "none",
     progress: 0,
@@ -100,7 +104,6 @@ export function newLocal(key: ReplicaKey): Local {
     promoting: false,
     promoteRetryAt: -Infinity,
     quarantinedAt: undefined,
-    standsBy: false,
     deaf: false,
   };
 }

@@ -62,6 +62,11 @@ export class Auctions {
     }
   }
 
+  /** Some service has its replicas auctioned or claimed. */
+  get any(): boolean {
+    return this.#machines.size > 0;
+  }
+
   /** The machine of a service, for its counters. */
   of(service: string): AuctionMachine | ClaimMachine | undefined {
     return this.#machines.get(service);

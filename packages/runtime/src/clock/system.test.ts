@@ -39,6 +39,17 @@ test("a process that stood still reads what has arrived before it finds that tim
   expect(happened).toEqual(["answer", "time is up"]);
 });
 
+test("so does one that was busy until the very moment at which time is up", async () => {
+  const clock = new SystemClock();
+  const happened: string[] = [];
+  near.on("data", () => happened.push("answer"));
+  clock.after(60, () => happened.push("time is up"));
+  far.write("answer");
+  standStill(61);
+  await told(happened, 2);
+  expect(happened).toEqual(["answer", "time is up"]);
+});
+
 test("a timer that is cancelled after it came due late does not run", async () => {
   const clock = new SystemClock();
   const happened: string[] = [];

@@ -3,8 +3,6 @@ import type { Clock, Random, Timer } from "@keelson/kernel";
 
 /** More than this between wall clock and monotonic clock since the last look is worth asking whether the machine slept. */
 const LEAP_MS = 250;
-/** A timer that is later than this was kept from running by a process that stood still. */
-const LATE_MS = 50;
 
 /**
  * The real clock. `now` also counts the time the machine was asleep, which the process's own monotonic clock does not on Linux: a laptop that wakes
@@ -28,12 +26,10 @@ export class SystemClock implements Clock {
   }
 
   after(delayMs: number, run: () => void): Timer {
-    const dueAt = performance.now() + delayMs;
     let deferred: NodeJS.Immediate | undefined;
     const timer = setTimeout(() => {
-      // Timers run before sockets are read. Without this a process that stood still would call answers late that have long arrived.
-      if (performance.now() - dueAt > LATE_MS) deferred = setImmediate(run);
-      else run();
+      // Timers run before sockets are read. Without this a process that was busy until just now would call answers late that have long arrived.
+      deferred = setImmediate(run);
     }, delayMs);
     return {
       cancel: () => {

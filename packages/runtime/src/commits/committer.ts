@@ -28,8 +28,8 @@ interface Pending {
 
 const settled = Promise.resolve();
 
-/** Batches out at once; more wait. */
-const BATCHES_MAX = 4;
+/** Batches out at once; more wait. Two keep the store busy; more of many nodes that start at once would only stand before each other's renewals. */
+const BATCHES_MAX = 2;
 
 /**
  * Sends commits to the store for one node. Commits that may share one (grants, contender keys) are gathered into batches below the store's limit; when a
@@ -160,13 +160,18 @@ export class Committer {
 
 function merge(batch: readonly Pending[]): Commit {
   if (batch.length === 1) return batch[0]!.commit;
-  const guards = new Map<string, Guard>();
+  const guards: Guard[] = [];
+  const guarded = new Map<string, number>();
   const writes: Write[] = [];
   for (const { commit } of batch) {
-    for (const guard of commit.guards) guards.set(`${guard.key} ${guard.revision}`, guard);
+    for (const guard of commit.guards) {
+      if (guarded.get(guard.key) === guard.revision) continue;
+      guarded.set(guard.key, guard.revision);
+      guards.push(guard);
+    }
     writes.push(...commit.writes);
   }
-  return { guards: [...guards.values()], writes };
+  return { guards, writes };
 }
 
 function fails(commit: Commit, failed: readonly string[], gone: readonly string[]): boolean {

@@ -46,14 +46,20 @@ export class Manager {
     this.#ports = ports;
   }
 
-  /** Keys of this kind changed. */
-  noticed(kind: KeyKind): void {
-    const now = this.#ports.clock.now();
-    for (const controller of this.#ports.controllers) {
-      if (!controller.kinds.includes(kind)) continue;
+  /** Keys of this kind changed. Returns whether a controller that runs here has become due earlier than it was. */
+  noticed(kind: KeyKind): boolean {
+    const { controllers, clock } = this.#ports;
+    let sooner = false;
+    for (const controller of controllers) {
+      // Who is elected looks at everything at once, whatever was noticed before.
+      if (!(this.#elected || controller.observe) || !controller.kinds.includes(kind)) continue;
       const due = this.#dueAt.get(controller.name) ?? Infinity;
-      this.#dueAt.set(controller.name, Math.min(due, now + controller.debounceMs));
+      const at = clock.now() + controller.debounceMs;
+      if (at >= due) continue;
+      this.#dueAt.set(controller.name, at);
+      sooner = true;
     }
+    return sooner;
   }
 
   /** Stands for election when there is no manager, and runs what is due when this node is it. */

@@ -11,6 +11,7 @@ import {
   type ManagerRecord,
   type Member,
   type Primary,
+  type ReplicaKey,
   type Tenure,
   type Trouble,
   type View,
@@ -20,10 +21,13 @@ import type { CatalogueHead } from "../catalogue/catalogue.ts";
 import type { Manager } from "../manager/manager.ts";
 import { entryValue } from "../mirror/entry-value.ts";
 import type { Eras } from "./eras.ts";
+import type { Followers } from "./followers.ts";
 import type { Views } from "./views.ts";
 
 /** Whom a change in the copy of the store may concern. */
 export interface Fed {
+  /** Undefined: every change is told. Otherwise of tenures only what its node follows, or is named in. */
+  readonly followers: Followers<Fed> | undefined;
   readonly keys: Keys;
   readonly host: HostMachine;
   readonly views: Views;
@@ -37,8 +41,6 @@ export interface Fed {
 interface ReadChange {
   readonly kind: KeyKind;
   readonly rest: string;
-  /** Of a tenure: whose it is. */
-  readonly service: string;
   readonly known: Known<unknown> | undefined;
   readonly change: ImageChange;
 }
@@ -46,17 +48,41 @@ interface ReadChange {
 interface ReadBatch {
   readonly kinds: ReadonlySet<KeyKind>;
   readonly changes: readonly ReadChange[];
+  /** By service: how many more of its replicas have a holder than before. */
+  readonly held: ReadonlyMap<string, number>;
+  /** To whom something was granted. */
+  readonly granted: ReadonlySet<string>;
+  /** Of a batch of tenures and nothing else: sorted by whom they concern, once somebody has asked. */
+  sorted: ReadonlyMap<Fed, readonly ReadChange[]> | undefined;
 }
 
 /** Nodes that share a copy of the store are told of the same batches: each batch is read once. */
 const readBatches = new WeakMap<readonly ImageChange[], ReadBatch>();
 
-/** Tells the machines of a node what changed in its copy of the store, key by key. It only tells; nothing is decided here. */
-export function feed(fed: Fed, changes: readonly ImageChange[], now: number): void {
+/**
+ * Tells the machines of a node what changed in its copy of the store, key by key. It only tells; nothing is decided here. Returns whether any of them may have something
+ * to decide: most of what a large fleet writes is about replicas that this node has nothing to do with.
+ */
+export function feed(fed: Fed, changes: readonly ImageChange[], now: number): boolean {
+  const { host, views, manager, auctions, followers } = fed;
   let batch = readBatches.get(changes);
   if (!batch) readBatches.set(changes, (batch = read(fed.keys, changes)));
-  for (const kind of batch.kinds) fed.manager.noticed(kind);
-  for (const change of batch.changes) feedOne(fed, change, now);
+  let concerned = auctions.any;
+  for (const kind of batch.kinds) {
+    if (manager.noticed(kind)) concerned = true;
+    if (kind !== "tenure" && kind !== "contender") concerned = true;
+  }
+  for (const [service, more] of batch.held) views.countHeld(service, more);
+  if (followers && batch.kinds.size === 1 && batch.kinds.has("tenure")) {
+    for (const node of batch.granted) host.facts.setGranted(node, now);
+    batch.sorted ??= followers.sort(batch.changes, concerns);
+    for (const change of batch.sorted.get(fed) ?? []) feedOne(fed, change, now);
+  } else for (const change of batch.changes) feedOne(fed, change, now);
+  return concerned || host.touched;
+}
+
+function concerns({ rest, known }: ReadChange): { replica: ReplicaKey; node: string | undefined } {
+  return { replica: rest, node: (known?.value as Tenure | undefined)?.node };
 }
 
 /** A tenure as the copy of the store has it. */
@@ -66,18 +92,27 @@ export function knownTenure(entry: Entry | undefined): Known<Tenure> | undefined
 
 function read(keys: Keys, changes: readonly ImageChange[]): ReadBatch {
   const read: ReadChange[] = [];
+  const held = new Map<string, number>();
+  const granted = new Set<string>();
   for (const change of changes) {
     const parsed = keys.parse(change.key);
     if (!parsed) continue;
     const { kind, rest } = parsed;
     const { entry } = change;
     const known = entry && { value: entryValue(entry), revision: entry.revision };
-    read.push({ kind, rest, service: kind === "tenure" ? serviceOf(rest) : "", known, change });
+    read.push({ kind, rest, known, change });
+    if (kind !== "tenure") continue;
+    const tenure = known?.value as Tenure | undefined;
+    if (tenure?.how === "grant") granted.add(tenure.node);
+    if ((entry === undefined) === (change.before === undefined)) continue;
+    const service = serviceOf(rest);
+    held.set(service, (held.get(service) ?? 0) + (entry ? 1 : -1));
   }
-  return { kinds: new Set(read.map(({ kind }) => kind)), changes: read };
+  const kinds = new Set(read.map(({ kind }) => kind));
+  return { kinds, changes: read, held, granted, sorted: undefined };
 }
 
-function feedOne(fed: Fed, { kind, rest, service, known, change }: ReadChange, now: number): void {
+function feedOne(fed: Fed, { kind, rest, known, change }: ReadChange, now: number): void {
   const { host, views, eras, election, auctions } = fed;
   const { entry } = change;
   switch (kind) {
@@ -98,7 +133,6 @@ function feedOne(fed: Fed, { kind, rest, service, known, change }: ReadChange, n
       return;
     }
     case "tenure":
-      if ((entry === undefined) !== (change.before === undefined)) views.countHeld(service, entry ? 1 : -1);
       host.setTenure(rest, known as Known<Tenure> | undefined, change.expired, now);
       auctions.tenureChanged(rest, change);
       return;

@@ -41,12 +41,14 @@ import type { Mirror } from "../mirror/mirror.ts";
 import type { ServiceDefinition } from "../service/service.ts";
 import { Eras } from "./eras.ts";
 import { feed, knownTenure, type Fed } from "./feed.ts";
+import { followersOf } from "./followers.ts";
 import { Membership } from "./membership.ts";
 import { nodeOptionsProblem, type NodeOptions, type NodePorts } from "./options.ts";
 import { Sessions } from "./sessions.ts";
 import { Views } from "./views.ts";
+import { Waiting } from "./waiting.ts";
 
-/** However quiet it is, everything is looked at this often. */
+/** However quiet it is, everything is looked at this often; or with every renewal, where those are rarer. */
 const LOOK_MS = 1_000;
 
 /** Its `then` is the cheapest way to run after whatever is going on now. */
@@ -87,7 +89,7 @@ export class KeelsonNode {
   #unsubscribe: () => void = () => undefined;
   #state: "new" | "running" | "leaving" | "stopped" = "new";
   #fatal: KeelsonError | undefined;
-  #waiting: { done: () => boolean; resolve: () => void; reject: (error: unknown) => void }[] = [];
+  readonly #waiting = new Waiting();
   #noted = { era: -1, liveness: "", membership: "" };
 
   constructor(options: NodeOptions, ports: NodePorts) {
@@ -167,7 +169,10 @@ export class KeelsonNode {
       random,
       wall: () => clock.wall(),
       services: new Map([...services].map(([name, s]) => [name, hosted(s)])),
-      lookup: (replica) => knownTenure(mirror.image.get(keys.tenure(replica))),
+      source: {
+        tenure: (replica) => knownTenure(mirror.image.get(keys.tenure(replica))),
+        follow: (replica) => this.#fed.followers?.follow(replica, this.#fed),
+      },
     });
     this.#host = new Host(machine, services, {
       clock,
@@ -201,6 +206,7 @@ export class KeelsonNode {
       decided: (kind, reason, replica) => this.#decide(kind, reason, replica),
     });
     this.#fed = {
+      followers: [...services.values()].every(knowsItsReplicas) ? followersOf<Fed>(mirror) : undefined,
       keys,
       host: machine,
       views: this.#views,
@@ -217,6 +223,7 @@ export class KeelsonNode {
     if (this.#state !== "new")
       throw new KeelsonError("NOT_STARTED", "a node is started once; make a new one");
     this.#state = "running";
+    this.#fed.followers?.join(this.#options.node, this.#fed);
     // What a dead process of this node left behind, on this machine: its sessions are ours to end.
     for (const session of this.#ports.memory?.load()?.sessions ?? []) void this.#sessions.revoke(session);
     this.#unsubscribe = this.mirror.subscribe({
@@ -346,8 +353,7 @@ export class KeelsonNode {
   }
 
   #imageChanged(changes: readonly ImageChange[]): void {
-    feed(this.#fed, changes, this.#ports.clock.now());
-    this.#soon();
+    if (feed(this.#fed, changes, this.#ports.clock.now())) this.#soon();
   }
 
   #sessionsChanged(lost: readonly HeldSession[]): void {
@@ -387,7 +393,7 @@ export class KeelsonNode {
     this.#host.step();
     this.#auctions.tick(liveness, open, leaving);
     this.#remember();
-    this.#settle();
+    this.#waiting.settle(this.#fatal);
     this.#arm();
   }
 
@@ -395,7 +401,7 @@ export class KeelsonNode {
   #arm(): void {
     if (this.#state === "stopped") return;
     const now = this.#ports.clock.now();
-    let next = now + LOOK_MS;
+    let next = now + Math.max(LOOK_MS, this.terms.renewMs);
     next = sooner(next, this.#sessions.machine.wakeAt(), now);
     next = sooner(next, this.#eras.machine.wakeAt(), now);
     next = sooner(next, this.#membership.wakeAt(), now);
@@ -407,12 +413,10 @@ export class KeelsonNode {
     if (next >= this.#timerAt) return;
     this.#timer?.cancel();
     this.#timerAt = next;
-    this.#timer = this.#ports.clock.after(next - now, () => this.#wake());
-  }
-
-  #wake(): void {
-    this.#timerAt = Infinity;
-    this.#loop();
+    this.#timer = this.#ports.clock.after(next - now, () => {
+      this.#timerAt = Infinity;
+      this.#loop();
+    });
   }
 
   #remember(): void {
@@ -428,27 +432,14 @@ export class KeelsonNode {
   }
 
   #until(done: () => boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ done, resolve, reject });
-      this.#soon();
-    });
-  }
-
-  #settle(): void {
-    if (this.#waiting.length === 0) return;
-    const ready = this.#waiting.filter((waiter) => this.#fatal !== undefined || waiter.done());
-    if (ready.length === 0) return;
-    this.#waiting = this.#waiting.filter((waiter) => !ready.includes(waiter));
-    for (const waiter of ready) {
-      if (this.#fatal) waiter.reject(this.#fatal);
-      else waiter.resolve();
-    }
+    this.#soon();
+    return this.#waiting.until(done);
   }
 
   #die(error: KeelsonError): void {
     this.#fatal ??= error;
     this.#sessions.act(this.#sessions.machine.stop());
-    this.#settle();
+    this.#waiting.settle(this.#fatal);
     this.#options.onFatal?.(error);
     this.abandon();
   }
@@ -456,6 +447,7 @@ export class KeelsonNode {
   #stop(): void {
     this.#state = "stopped";
     this.#unsubscribe();
+    this.#fed.followers?.leave(this.#options.node, this.#fed);
     if (!this.#ports.mirror) this.mirror.stop();
     this.#committer.stop();
     this.#manager.stop();
@@ -479,6 +471,11 @@ export class KeelsonNode {
     this.decisions.add(decision);
     this.#options.onDecision?.(decision);
   }
+}
+
+/** Auctions, claims and primaries look at more replicas than those that facts are kept about. */
+function knowsItsReplicas({ placement, parameters }: ServiceDefinition): boolean {
+  return (placement.kind ?? "plan") === "plan" && parameters.primary !== true;
 }
 
 function hosted(service: ServiceDefinition): HostedService {

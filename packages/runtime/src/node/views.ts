@@ -136,10 +136,10 @@ export class Views {
     state.wakeAt = -Infinity;
   }
 
-  /** A replica of the service got or lost its holder. */
-  countHeld(service: string, change: 1 | -1): void {
+  /** So many more replicas of the service have a holder than before; fewer, if negative. */
+  countHeld(service: string, more: number): void {
     const state = this.#services.get(service);
-    if (state) state.held += change;
+    if (state) state.held += more;
   }
 
   tick(era: OpenEra | undefined, mayPropose: boolean): void {
