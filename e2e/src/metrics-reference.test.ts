@@ -2,8 +2,8 @@
  * docs/reference/metrics.md is written from the declarations. After a change, write it again with
  * `npm run unit -- e2e/src/metrics-reference -u`.
  */
-import { GATEWAY_METRICS } from "@keelson/gateway";
-import { NODE_METRICS, type AlertRule, type MetricDeclarations } from "@keelson/runtime";
+import { GATEWAY_ALERTS, GATEWAY_METRICS } from "@keelson/gateway";
+import { NODE_ALERTS, NODE_METRICS, type AlertRule, type MetricDeclarations } from "@keelson/runtime";
 import { SERVICES } from "keelson";
 import { expect, test } from "vitest";
 
@@ -32,7 +32,9 @@ test("metrics.md lists every metric and every alert, and no others", async () =>
   const parts = [
     HEAD,
     `## Of every node\n\n${table(NODE_METRICS)}`,
+    alertTable(NODE_ALERTS),
     `## Of a gateway\n\n${table(GATEWAY_METRICS)}`,
+    alertTable(GATEWAY_ALERTS),
     ...plugins.flatMap(({ name, metrics = {}, alerts = [] }) => [
       `## Of \`${name}\`\n\n${table(metrics)}`,
       ...(alerts.length > 0 ? [alertTable(alerts)] : []),

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { refusal } from "@keelson/runtime";
@@ -6,7 +6,7 @@ import { ManualClock, TestFleet } from "@keelson/testkit";
 import { afterEach, expect, test } from "vitest";
 import { createToken, TokenCheck } from "./token.ts";
 import { readTokenFile, tokenKey, tokensFromFile, tokensFromStore, writeTokenFile } from "./token-source.ts";
-import { tokensInStore } from "./token-keeper.ts";
+import { tokensInFile, tokensInStore } from "./token-keeper.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -121,4 +121,22 @@ test("tokens in the store come and go with their keys", async () => {
   expect(source.find(record.id)).toBeUndefined();
   source.keyChanged?.(parsed, '{"v":1}');
   expect(source.find(record.id)).toBeUndefined();
+});
+
+test("changes of a token file by many at once are all kept, and a lock whose owner died is taken over", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "keelson-tokens-"));
+  ends.push(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "tokens.json");
+  const records = Array.from(
+    { length: 8 },
+    (_, n) => createToken({ name: `t${n}`, scope: "read" }, 1).record,
+  );
+  await Promise.all(records.map((record) => tokensInFile(path).add(record)));
+  expect(await tokensInFile(path).list()).toHaveLength(8);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  writeFileSync(`${path}.lock`, "");
+  utimesSync(`${path}.lock`, 1, 1);
+  expect(await tokensInFile(path).remove(records[0]!.id)).toEqual(records[0]);
+  expect(existsSync(`${path}.lock`)).toBe(false);
+  expect(await tokensInFile(path).list()).toHaveLength(7);
 });

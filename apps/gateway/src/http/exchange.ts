@@ -19,6 +19,7 @@ export class Exchange {
   #controller: AbortController | undefined;
   #gone = false;
   #refused: Problem | undefined;
+  #settled = false;
   #onRefused: ((problem: Problem) => void) | undefined;
 
   constructor(
@@ -62,10 +63,15 @@ export class Exchange {
 
   /** It may no longer be answered, though it was let in: its token was revoked. What works on it is told by `signal`. */
   refuse(problem: Problem): void {
-    if (this.#refused || this.response.writableEnded) return;
+    if (this.#refused || this.#settled || this.response.writableEnded) return;
     this.#refused = problem;
     this.#onRefused?.(problem);
     this.abort();
+  }
+
+  /** From here on it is carried out and answered, whatever becomes of its token: who revokes their own is told that it is done. */
+  settle(): void {
+    this.#settled = true;
   }
 
   /** One listener: whoever is about to wait for long. */

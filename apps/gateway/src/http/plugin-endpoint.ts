@@ -76,7 +76,10 @@ export class PluginEndpoint implements Endpoint {
         scope: this.scope,
         tenant: tenant?.(input),
       });
-      if (this.action) await this.#ports.auditor.log.require();
+      if (this.action) {
+        await this.#ports.auditor.log.require();
+        exchange.settle();
+      }
       const { to } = this.#route;
       switch (to.kind) {
         case "one":
