@@ -5,10 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KeelsonProcess } from "../process/keelson-process.ts";
 
-const SHARDS = 4;
+export const SHARDS = 4;
 /** Long enough that a takeover ends before a worker's lease does, short enough for a test. */
 const LEASE_MS = 8_000;
 const TTL = "2s";
+
+export interface JobsProcessesOptions {
+  /** Where objects lie when not in a folder, and what a process needs to reach them. */
+  readonly objects?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** More lines of the section `[jobs]`. */
+  readonly config?: readonly string[];
+}
 
 export class JobsProcesses {
   readonly folder = mkdtempSync(join(tmpdir(), "keelson-e2e-jobs-"));
@@ -16,35 +24,43 @@ export class JobsProcesses {
   readonly running = new Map<string, KeelsonProcess>();
   readonly #store: string;
   readonly #config: string;
+  readonly #options: JobsProcessesOptions;
 
-  constructor(store: string) {
+  constructor(store: string, options: JobsProcessesOptions = {}) {
     this.#store = store;
+    this.#options = options;
     this.#config = join(this.folder, "keelson.toml");
-    writeFileSync(this.#config, `[jobs]\nshards = ${SHARDS}\nleaseMs = ${LEASE_MS}\n`);
+    const more = options.config ?? [];
+    const lines = ["[jobs]", `shards = ${SHARDS}`, `leaseMs = ${LEASE_MS}`, ...more];
+    writeFileSync(this.#config, `${lines.join("\n")}\n`);
   }
 
   async start(name: string): Promise<void> {
     const address = this.addresses.get(name) ?? `127.0.0.1:${await freePort()}`;
     this.addresses.set(name, address);
-    const node = new KeelsonProcess([
-      "node",
-      "--config",
-      this.#config,
-      "--id",
-      name,
-      "--store",
-      this.#store,
-      "--objects",
-      `file:${join(this.folder, "objects")}`,
-      "--data",
-      join(this.folder, name),
-      "--service",
-      "jobs",
-      "--listen",
-      address,
-      "--ttl",
-      TTL,
-    ]);
+    const { objects = `file:${join(this.folder, "objects")}`, environment = {} } = this.#options;
+    const node = new KeelsonProcess(
+      [
+        "node",
+        "--config",
+        this.#config,
+        "--id",
+        name,
+        "--store",
+        this.#store,
+        "--objects",
+        objects,
+        "--data",
+        join(this.folder, name),
+        "--service",
+        "jobs",
+        "--listen",
+        address,
+        "--ttl",
+        TTL,
+      ],
+      environment,
+    );
     this.running.set(name, node);
     await node.says(/member of the fleet/, 60_000);
   }
@@ -55,6 +71,11 @@ export class JobsProcesses {
     this.running.delete(name);
     node?.signal("SIGKILL");
     await node?.ended;
+  }
+
+  /** Nodes that gave up because their journal could not be written for too long; an operator would restart them. */
+  get broken(): readonly string[] {
+    return [...this.running].flatMap(([name, node]) => (/leaves the fleet/.test(node.all) ? [name] : []));
   }
 
   /** What they printed, for a failing test. */

@@ -11,6 +11,7 @@ import { Journals } from "./shard/journals.ts";
 import { JobsShard } from "./shard/jobs-shard.ts";
 import { isWithin, shardRange } from "./shard/ranges.ts";
 import type { SplitPorts } from "./shard/splitting.ts";
+import { copyThrough } from "./storage/copy-through.ts";
 import { DurableQueue } from "./storage/durable-queue.ts";
 import type { Manifest } from "./storage/manifest.ts";
 import { MemoryPagesPlace } from "./storage/memory-pages.ts";
@@ -35,13 +36,20 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
   const journals = new Journals({ objects, node, clock, random });
   const openPages = pageOpener(context);
   const place = pagePlace(objects, config.pages);
-  const copyOf = (shard: string, manifest: () => Manifest): SplitPorts["copy"] =>
-    place?.kind === "folder"
-      ? async (half) => {
-          const { copyPages } = await import("./storage/copy-pages.ts");
-          await copyPages(place.folder, pagesName(shard), pagesName(half), manifest());
-        }
-      : undefined;
+  const copyOf =
+    (shard: string, pages: Pages, manifest: () => Manifest): SplitPorts["copy"] =>
+    async (half) => {
+      if (place?.kind === "folder") {
+        const { copyPages } = await import("./storage/copy-pages.ts");
+        return copyPages(place.folder, pagesName(shard), pagesName(half), manifest());
+      }
+      const copy = await openPages(half);
+      try {
+        await copyThrough(pages, copy, manifest());
+      } finally {
+        await copy.close();
+      }
+    };
   const held = new Map<string, JobsShard>();
   let self: KeelsonNode | undefined;
   const remote =
@@ -93,7 +101,7 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         catalogue: self.catalogue(SERVICE),
         initialIds: Array.from({ length: shards }, (_, index) => String(index)),
         epoch,
-        copy: copyOf(shard, () => queue.manifest),
+        copy: copyOf(shard, pages, () => queue.manifest),
         async release() {
           const names = new Set(queue.manifest.tails.map((tail) => tail.journal));
           await Promise.all([...names].map((name) => journal.release(name, shard)));

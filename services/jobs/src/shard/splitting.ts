@@ -17,8 +17,8 @@ export interface SplitPorts {
   /** The ids of all shards, while nobody has made a list. */
   readonly initialIds: readonly string[];
   readonly epoch: Epoch;
-  /** Copies the shard's pages for a half; undefined where that is not possible. */
-  readonly copy: ((half: string) => Promise<void>) | undefined;
+  /** Copies the shard's pages for a half. */
+  readonly copy: (half: string) => Promise<void>;
   /** No journal is needed for the whole any more. */
   release(): Promise<void>;
 }
@@ -42,8 +42,6 @@ export function halvesOf({ first, last }: ShardRange, at?: bigint): Halves {
 /** Steps 2 and 3. Throws when the shard was not split, and then it was not. */
 export async function splitFrozen(range: ShardRange, halves: Halves, ports: SplitPorts): Promise<void> {
   const { catalogue, copy, epoch, initialIds } = ports;
-  if (copy === undefined)
-    throw new ShardFailure("WRONG_STATE", "only shards with pages in a folder can be split");
   await copy(halves.left);
   await copy(halves.right);
   const { head } = catalogue;

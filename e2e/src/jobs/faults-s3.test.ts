@@ -1,0 +1,102 @@
+/**
+ * The job queue on a real S3 (Ceph's RGW) over a bad network: connections break, answers are held, PUTs take long, the S3 server is restarted, a node is killed, and a
+ * shard is split meanwhile. Nothing that was acknowledged is lost, nothing runs twice at once, and limits hold.
+ */
+import type { JobsClient } from "@keelson/jobs";
+import { TcpProxy } from "@keelson/testkit";
+import { startCephRgw, type S3TestServer } from "@keelson/testkit/servers";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { FaultScene, LONG_MS } from "./fault-scene.ts";
+import { SHARDS } from "./jobs-processes.ts";
+import { Load, pause } from "./load.ts";
+import { Witness } from "./witness.ts";
+
+const LIMIT = 2;
+
+let server: S3TestServer;
+let proxy: TcpProxy;
+let scene: FaultScene | undefined;
+beforeEach(async () => {
+  server = await startCephRgw();
+  await server.createBucket("jobs");
+  proxy = await TcpProxy.open(server.port);
+}, 120_000);
+afterEach(async () => {
+  await scene?.stop();
+  scene = undefined;
+  await proxy.close();
+  await server.stop();
+}, 60_000);
+
+function startOnS3(nodes: readonly string[]): Promise<FaultScene> {
+  return FaultScene.start("embedded", nodes, {
+    objects: `s3://jobs/fleet?endpoint=http://127.0.0.1:${proxy.port}&region=us-east-1`,
+    environment: {
+      AWS_ACCESS_KEY_ID: server.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
+    },
+  });
+}
+
+/** Each is shorter than what a node tries for before it gives up, unless the machine is very busy; then it is restarted. */
+const TROUBLES: readonly (() => Promise<void>)[] = [
+  () => {
+    proxy.cut();
+    return pause(300);
+  },
+  async () => {
+    proxy.set({ kind: "delay", delayMs: 400 });
+    await pause(2_500);
+    proxy.heal();
+  },
+  async () => {
+    proxy.set({ kind: "hold" }, "down");
+    await pause(2_000);
+    proxy.heal();
+  },
+  async () => {
+    proxy.set({ kind: "cut-after", bytes: 20_000 });
+    await pause(1_000);
+    proxy.heal();
+  },
+  async () => {
+    await server.kill("SIGKILL");
+    await server.restart();
+  },
+];
+
+/** Again while it is refused: the shard may be on its way to the node that came back. */
+async function split(client: JobsClient): Promise<void> {
+  const isSplit = (): boolean => client.calls.map.ranges.length === SHARDS + 1;
+  for (const end = performance.now() + 60_000; !isSplit() && performance.now() < end;) {
+    await client.calls.byShard("0", "write", "split", {}, { timeoutMs: 20_000 }).catch(() => undefined);
+    await pause(500);
+  }
+}
+
+test(
+  "jobs on S3 survive a bad network, a restart of S3, the loss of a node and a split under load",
+  async () => {
+    scene = await startOnS3(["a", "b"]);
+    const { fleet } = scene;
+    scene.supervise();
+    const witness = new Witness(LIMIT);
+    (await scene.connect()).worker("work", witness.handler, { concurrency: 20 });
+    const client = await scene.connect();
+    const load = new Load(client, { lanes: 4, tenants: 12, limit: LIMIT });
+    await pause(1_000);
+    const until = performance.now() + (LONG_MS ?? 0);
+    do for (const trouble of TROUBLES) await trouble();
+    while (performance.now() < until);
+    await fleet.kill("a");
+    await fleet.start("a");
+    await split(client);
+    await pause(1_000);
+    await load.stop();
+    expect(load.acknowledged.length).toBeGreaterThan(20);
+    expect(await load.results()).toEqual(load.expected);
+    expect(witness.broken).toEqual([]);
+    expect(client.calls.map.ranges).toHaveLength(SHARDS + 1);
+  },
+  300_000 + 2 * (LONG_MS ?? 0),
+);
