@@ -7,6 +7,7 @@ export * from "./time/backoff.ts";
 export * from "./store/contract.ts";
 export * from "./store/errors.ts";
 export * from "./membership/member.ts";
+export * from "./membership/number-set.ts";
 export * from "./membership/view.ts";
 export * from "./placement/plan.ts";
 export * from "./tenure/tenure.ts";

@@ -5,7 +5,7 @@
  */
 import type { Epoch, Prepared, Shard, ShardRequest } from "@keelson/kernel";
 import { CodeError } from "./code-error.ts";
-import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
+import { addsMax, editsMax, type RepositoryCatalogue } from "./catalogue.ts";
 import { GitError, parseRemote } from "./git/index.ts";
 import { pageOf, type Page, type PageRequest } from "./repository-page.ts";
 import type { IndexRecord, Repository } from "./repository.ts";
@@ -109,8 +109,8 @@ export class CatalogueShard implements Prepared, Shard {
     const wall = this.#ports.wall();
     const rows = wanted.map((each) => newRow(each, wall, trace));
     const added: Repository[] = [];
-    for (let at = 0; at < rows.length; at += editsMax)
-      added.push(...(await this.#ports.catalogue.add(rows.slice(at, at + editsMax))));
+    for (let at = 0; at < rows.length; at += addsMax)
+      added.push(...(await this.#ports.catalogue.add(rows.slice(at, at + addsMax))));
     return added;
   }
 

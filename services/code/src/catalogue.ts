@@ -2,13 +2,12 @@
  * The list of repositories, kept in the store and read from this node's copy of it. Every change of the list is one guarded commit of the head and the rows it
  * concerns, so that all nodes go from one whole list to the next. It decides nothing about who holds what.
  */
-import type { Catalogue, CatalogueHead } from "@keelson/runtime";
+import { decodeNumbers, encodeNumbers, type Catalogue, type CatalogueHead } from "@keelson/runtime";
 import type { Known, Override } from "@keelson/kernel";
 import { CodeError } from "./code-error.ts";
 import type { LoadRecord } from "./node-load.ts";
 import {
   repositoriesMax,
-  shardOf,
   type IndexRecord,
   type Poke,
   type Repository,
@@ -17,6 +16,8 @@ import {
 
 /** Rows and deletions in one commit, below the store's limit of 100 operations with its guards. */
 export const editsMax = 16;
+/** The same for rows that are new: each is written with what is said of it to auctions, and nothing is deleted. */
+export const addsMax = 45;
 const triesMax = 20;
 
 /** `next` is the id of the repository that is added next: ids are never used again. */
@@ -28,6 +29,13 @@ const EMPTY_HEAD: RepositoryHead = { v: 1, n: 0, shardIds: [], next: 1 };
 
 /** What a change of one repository is: its row as it shall be, or undefined to take it off. */
 type Edit = (row: Repository) => Repository | undefined;
+
+/** The head with other repositories in it. They are listed by number: as text they would not fit. */
+function withActive(head: RepositoryHead, change: (active: Set<number>) => void): RepositoryHead {
+  const active = new Set(decodeNumbers(head.shardNumbers ?? ""));
+  change(active);
+  return { ...head, shardNumbers: encodeNumbers(active) };
+}
 
 export class RepositoryCatalogue {
   readonly #catalogue: Catalogue;
@@ -102,7 +110,6 @@ export class RepositoryCatalogue {
   /** Adds repositories, each with the next free id. Throws CodeError; then nothing was added. */
   async add(wanted: readonly Omit<Repository, "id" | "v">[]): Promise<Repository[]> {
     return this.#retried(async (head) => {
-      const { shardIds } = head;
       if (this.#rows.size + wanted.length > repositoriesMax)
         throw new CodeError(
           "TOO_MANY_REPOSITORIES",
@@ -116,7 +123,9 @@ export class RepositoryCatalogue {
         );
       const rows = wanted.map((row, i): Repository => ({ ...row, v: 1, id: head.next + i }));
       const done = await this.#commit(
-        { ...head, next: head.next + rows.length, shardIds: [...shardIds, ...rows.map(shardOf)] },
+        withActive({ ...head, next: head.next + rows.length }, (active) => {
+          for (const { id } of rows) active.add(id);
+        }),
         rows.map((row) => ({ id: row.id, row })),
       );
       return done ? rows : undefined;
@@ -134,12 +143,12 @@ export class RepositoryCatalogue {
         if (next !== row) changes.push({ id, row: next });
       }
       if (changes.length === 0) return [];
-      const active = new Set(head.shardIds);
-      for (const { id, row } of changes)
-        if (row?.state === "active") active.add(String(id));
-        else active.delete(String(id));
-      const shardIds = [...active].sort((a, b) => Number(a) - Number(b));
-      const done = await this.#commit({ ...head, shardIds }, changes);
+      const next = withActive(head, (active) => {
+        for (const { id, row } of changes)
+          if (row?.state === "active") active.add(id);
+          else active.delete(id);
+      });
+      const done = await this.#commit(next, changes);
       return done ? changes.flatMap(({ row }) => row ?? []) : undefined;
     });
   }
@@ -192,8 +201,8 @@ export class RepositoryCatalogue {
     head: RepositoryHead,
     changes: readonly { readonly id: number; readonly row: Repository | undefined }[],
   ): Promise<boolean> {
-    if (changes.length > editsMax)
-      throw new CodeError("BAD_REQUEST", `at most ${editsMax} repositories can be changed at once`);
+    if (changes.length > addsMax)
+      throw new CodeError("BAD_REQUEST", `at most ${addsMax} repositories can be changed at once`);
     const next: RepositoryHead = { ...head, n: head.n + 1, replicas: this.#replicas };
     const { service } = this.#catalogue;
     const report = await this.#catalogue.commit({

@@ -60,8 +60,8 @@ export interface Poke {
   readonly n: number;
 }
 
-/** Repositories of one fleet. The list of all active ones stands in one view of at most 64 KiB. */
-export const repositoriesMax = 6_000;
+/** Repositories of one fleet. The numbers of all active ones stand in one view of at most 64 KiB, and take a third of it. */
+export const repositoriesMax = 100_000;
 
 /** The shard that edits the catalogue. It has no repository. */
 export const CATALOGUE_SHARD = "catalogue";

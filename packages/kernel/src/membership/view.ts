@@ -1,3 +1,5 @@
+import { decodeNumbers } from "./number-set.ts";
+
 /** The numbered, stored statement of who is a member of a service. Every placement computes from a view, never from a node's own idea of the fleet. */
 export interface View {
   readonly v: 1;
@@ -21,9 +23,11 @@ export interface ViewMember {
 export interface ServiceParameters {
   /** Rises when a newer declaration of the service shall replace the parameters that stand in the view; 0 when left out. */
   readonly revision?: number;
-  /** Shard ids are "0" … "shards − 1", unless `shardIds` lists them. */
+  /** Shard ids are "0" … "shards − 1", unless they are listed. */
   readonly shards: number;
   readonly shardIds?: readonly string[];
+  /** More ids, all of them whole numbers, as `encodeNumbers` writes them: a list of many thousands would not fit. */
+  readonly shardNumbers?: string;
   readonly replicas: number;
   /** One replica of each shard holds a primary key (R > 1 with shared resources). */
   readonly primary?: boolean;
@@ -33,5 +37,12 @@ export interface ServiceParameters {
 
 /** The ids of a service's shards, in order. */
 export function shardIds(parameters: ServiceParameters): readonly string[] {
-  return parameters.shardIds ?? Array.from({ length: parameters.shards }, (_, i) => String(i));
+  const { shardIds: listed, shardNumbers } = parameters;
+  if (shardNumbers !== undefined) return [...(listed ?? []), ...decodeNumbers(shardNumbers).map(String)];
+  return listed ?? Array.from({ length: parameters.shards }, (_, i) => String(i));
+}
+
+/** How many there are, without listing them. */
+export function shardCount({ shards, shardIds: listed, shardNumbers }: ServiceParameters): number {
+  return shardNumbers === undefined && listed ? listed.length : shards;
 }

@@ -13,6 +13,8 @@ export interface CatalogueHead {
   readonly n: number;
   /** Besides those that the service declares itself. */
   readonly shardIds: readonly string[];
+  /** More of them, by number, as `encodeNumbers` writes them. */
+  readonly shardNumbers?: string;
   /** Of each shard; as the service declares, when left out. */
   readonly replicas?: number;
 }

@@ -1,6 +1,8 @@
 import {
   ViewMachine,
+  decodeNumbers,
   decodePlanChunk,
+  shardCount,
   type Clock,
   type Entry,
   type Keys,
@@ -126,11 +128,13 @@ export class Views {
     if (!state?.definition.catalogued) return;
     const { parameters } = state.definition;
     const shardIds = [...(parameters.shardIds ?? []), ...(head?.shardIds ?? [])];
+    const numbers = head?.shardNumbers;
     state.machine = this.#machine(state.definition, {
       ...parameters,
       revision: (parameters.revision ?? 0) + (head?.n ?? 0),
-      shards: shardIds.length,
+      shards: shardIds.length + (numbers === undefined ? 0 : decodeNumbers(numbers).length),
       shardIds,
+      ...(numbers === undefined ? {} : { shardNumbers: numbers }),
       replicas: head?.replicas ?? parameters.replicas,
     });
     state.wakeAt = -Infinity;
@@ -167,7 +171,7 @@ export class Views {
     const { keys, committer, decided, changed } = this.#ports;
     const { name, parameters } = state.definition;
     const wanted = state.current ? state.current.view.parameters : parameters;
-    const unheld = state.held < (wanted.shardIds?.length ?? wanted.shards) * wanted.replicas;
+    const unheld = state.held < shardCount(wanted) * wanted.replicas;
     const decision = state.machine.decide(
       { current: state.current, members: this.#members.values(), unheld },
       now,

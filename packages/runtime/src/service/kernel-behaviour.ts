@@ -6,6 +6,8 @@ export {
   auction,
   claim,
   compareEpochs,
+  decodeNumbers,
+  encodeNumbers,
   formatEpoch,
   ring,
 } from "@keelson/kernel";
