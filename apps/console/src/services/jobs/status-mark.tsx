@@ -20,7 +20,8 @@ export function StatusMark({ status }: { readonly status: JobStatus }): JSX.Elem
 }
 
 /** Whether a page follows what happens. */
-export function LiveMark({ live }: { readonly live: boolean }): JSX.Element {
+export function LiveMark({ live }: { readonly live: boolean | undefined }): JSX.Element {
+  if (live === undefined) return <span class="live">connecting</span>;
   return (
     <span
       class={live ? "live on" : "live"}

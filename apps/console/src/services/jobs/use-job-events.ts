@@ -9,8 +9,8 @@ import { isAbort } from "../../api/problem.ts";
 export interface JobEvents {
   /** Rises when a look is due. */
   readonly round: number;
-  /** Whether the stream is open. */
-  readonly live: boolean;
+  /** Whether the stream is open; undefined until that is known. */
+  readonly live: boolean | undefined;
 }
 
 interface JobEvent {
@@ -24,12 +24,14 @@ const PAUSE_MS_MAX = 30_000;
 
 /** `id`: only events of this job count. */
 export function useJobEvents(filter: { readonly tenant?: string; readonly id?: string } = {}): JobEvents {
-  const [state, setState] = useState<JobEvents>({ round: 0, live: false });
+  const [state, setState] = useState<JobEvents>({ round: 0, live: undefined });
   const { tenant, id } = filter;
   useEffect(() => {
     const controller = new AbortController();
     let due: ReturnType<typeof setTimeout> | undefined;
-    const look = (live: boolean): void => {
+    let live: boolean | undefined;
+    const look = (isLive: boolean): void => {
+      live = isLive;
       due ??= setTimeout(() => {
         due = undefined;
         setState(({ round }) => ({ round: round + 1, live }));
