@@ -13,5 +13,5 @@ export {
   spread,
   spreadLines,
 } from "./grams";
-export { jsonLines, locate } from "./lines";
+export { countLines, jsonLines, locate } from "./lines";
 export { scan, skim, skimStart } from "./scan";

@@ -6,9 +6,90 @@ const LOCATED: usize = 20;
 /** Of a longer line only a part is written, from a little before its first match. */
 const LINE_BYTES_MAX: usize = 4096;
 const LEAD_BYTES: usize = 256;
+/** Up to here counting line breaks is quicker than asking what was counted before. */
+const NEAR_BYTES: usize = 16384;
+
+/** Writes, for each block of [text, end) and for what comes after the last, how many line breaks lie before it (u32). */
+export function countLines(text: usize, end: usize, blockShift: u32, linesBefore: usize): void {
+  const blockBytes: usize = (1 as usize) << blockShift;
+  let total: u32 = 0;
+  for (let block = text; block < end; block += blockBytes) {
+    store<u32>(linesBefore, total);
+    total += count(block, min(end, block + blockBytes), 10);
+    linesBefore += 4;
+  }
+  store<u32>(linesBefore, total);
+}
+
+/** Where blocks are, and what `countLines` wrote of them: with it, lines that go on for many blocks are passed over. */
+@unmanaged
+class Blocks {
+  text: u32;
+  shift: u32;
+  linesBefore: u32;
+}
+
+function blockOf(b: Blocks, at: usize): usize {
+  return (at - b.text) >> b.shift;
+}
+
+function blockStart(b: Blocks, block: usize): usize {
+  return b.text + (block << b.shift);
+}
+
+function linesBefore(b: Blocks, block: usize): u32 {
+  return load<u32>((b.linesBefore as usize) + (block << 2));
+}
+
+/** How many line breaks lie before `at`. */
+function linesUpTo(b: Blocks, at: usize): u32 {
+  const block = blockOf(b, at);
+  return linesBefore(b, block) + count(blockStart(b, block), at, 10);
+}
+
+/** As `afterLast` for line breaks, without reading blocks that have none. */
+function lineStartAt(b: Blocks, from: usize, at: usize): usize {
+  let block = blockOf(b, at);
+  let low = max(from, blockStart(b, block));
+  let found = afterLast(low, at, 10);
+  while (found == low && low > from) {
+    block -= 1;
+    const high = low;
+    low = max(from, blockStart(b, block));
+    if (linesBefore(b, block) == linesBefore(b, block + 1)) found = low;
+    else found = afterLast(low, high, 10);
+    // A line break that ends this block is the start of the one after.
+    if (found == high) return high;
+  }
+  return found;
+}
+
+/** As `indexOf` for line breaks, without reading blocks that have none. */
+function lineEndAt(b: Blocks, at: usize, end: usize): usize {
+  let block = blockOf(b, at);
+  while (at < end) {
+    const high = min(end, blockStart(b, block + 1));
+    if (linesBefore(b, block) != linesBefore(b, block + 1)) {
+      const found = indexOf(at, high, 10);
+      if (found != high) return found;
+    }
+    at = high;
+    block += 1;
+  }
+  return end;
+}
 
 /** Reads `n` matches (pairs of addresses) of one document and writes them located. Returns how many different lines they start on. */
-export function locate(matches: usize, n: u32, docStart: usize, docEnd: usize, out: usize): u32 {
+export function locate(
+  matches: usize,
+  n: u32,
+  docStart: usize,
+  docEnd: usize,
+  out: usize,
+  blocks: usize,
+): u32 {
+  const b = changetype<Blocks>(blocks);
+  const linesHere = n == 0 ? 0 : linesUpTo(b, docStart);
   let line: u32 = 1;
   let counted = docStart;
   let lineStart = docStart;
@@ -19,10 +100,11 @@ export function locate(matches: usize, n: u32, docStart: usize, docEnd: usize, o
     const end: usize = load<u32>(matches, 4);
     matches += 8;
     if (i == 0 || start > lineEnd) {
-      lineStart = afterLast(counted, start, 10);
-      line += count(counted, lineStart, 10);
+      lineStart = lineStartAt(b, counted, start);
+      if (lineStart - counted > NEAR_BYTES) line = linesUpTo(b, lineStart) - linesHere + 1;
+      else line += count(counted, lineStart, 10);
       counted = lineStart;
-      lineEnd = indexOf(start, docEnd, 10);
+      lineEnd = lineEndAt(b, start, docEnd);
       lines += 1;
     }
     store<u32>(out, (start - docStart) as u32);

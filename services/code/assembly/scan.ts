@@ -27,6 +27,8 @@ const EMIT: u32 = 4;
 const STOP: u32 = 5;
 
 const UNBOUNDED: u32 = 0xffffffff;
+/** Where only the first match of a line is wanted, one that is longer may be cut where it could have ended too: lines of megabytes are not read to their end. */
+const LONG_MATCH: usize = 65536;
 /** Bytes that `skim` reads of each part in one call: about a millisecond's worth. */
 const SKIM_FUEL: usize = 524288;
 
@@ -114,9 +116,9 @@ export function scan(context: usize): u32 {
       let next: u32 = 0;
       let status = DONE;
       while (true) {
-        const end: usize = lastEnd == 0 ? c.softEnd : c.scanEnd;
+        let end: usize = lastEnd == 0 ? c.softEnd : lastStop(c, at);
         const from = at;
-        const stop = min(end, at + c.fuel);
+        let stop = min(end, at + c.fuel);
         next = 0;
         while (at < stop) {
           next = load<u32>(state + ((load<u8>(at) as usize) << 2));
@@ -127,7 +129,13 @@ export function scan(context: usize): u32 {
             next = load<u32>(state + ((load<u8>(at) as usize) << 2));
           }
           if (next & UNKNOWN) break;
-          if (next & MATCH) lastEnd = at as u32;
+          if (next & MATCH) {
+            if (lastEnd == 0 && c.firstOfLine != 0) {
+              end = lastStop(c, at + 1);
+              stop = min(end, from + c.fuel);
+            }
+            lastEnd = at as u32;
+          }
           if (next & DEAD) break;
           state = next & ~FLAGS;
           at += 1;
@@ -144,7 +152,8 @@ export function scan(context: usize): u32 {
           status = PAUSE;
           break;
         }
-        if (lastEnd != 0 && end < c.scanEnd) continue;
+        // A match was found where the substring's reach ends: how far it goes is another question.
+        if (lastEnd != 0 && c.firstOfLine == 0 && end < c.scanEnd) continue;
         if (at == c.docEnd) {
           next = load<u32>(state + 1024);
           if (next & UNKNOWN) {
@@ -274,6 +283,12 @@ function phaseAfter(c: Context, at: usize): u32 {
     return at >= c.regionEnd ? STOP : SEEK;
   }
   return START;
+}
+
+/** How far the match that was found may go. */
+function lastStop(c: Context, at: usize): usize {
+  if (c.firstOfLine == 0) return c.scanEnd;
+  return min(c.scanEnd as usize, max(at, (c.scanStart as usize) + LONG_MATCH));
 }
 
 function seek(c: Context, from: usize): usize {

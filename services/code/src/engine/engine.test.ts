@@ -234,7 +234,7 @@ test("refuses what does not fit, and leaves the rest as it was", async () => {
 
 async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
+  for await (const piece of pieces) all.push(Uint8Array.from(piece));
   return Buffer.concat(all);
 }
 

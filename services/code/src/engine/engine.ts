@@ -50,7 +50,7 @@ export interface CodeIndex {
   /** The symbols of a document, in the order of the text; none before the second pass. */
   symbols(document: number): readonly NamedSymbol[];
   search(query: EngineQuery, options?: SearchOptions): Promise<SearchResult>;
-  /** Each match as one line of JSON, in the order of the index, in pieces of whole lines: the cheapest way to have everything. */
+  /** Each match as one line of JSON, in the order of the index, in pieces of whole lines: the cheapest way to have everything. A piece is valid until the next is asked for. */
   searchLines(query: EngineQuery, options?: SearchOptions): AsyncIterable<Uint8Array>;
   /** The index as bytes, in pieces, each with its checksum; what `load` takes. Versioned. */
   serialize(): AsyncIterable<Uint8Array>;

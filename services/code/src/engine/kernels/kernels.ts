@@ -62,7 +62,8 @@ export interface Kernels {
   markUnbroken(text: number, end: number, blockShift: number, bitmap: number): void;
   nextBit(bitmap: number, from: number): number;
   nextClear(bitmap: number, from: number): number;
-  locate(matches: number, n: number, docStart: number, docEnd: number, out: number): number;
+  countLines(text: number, end: number, blockShift: number, linesBefore: number): void;
+  locate(matches: number, n: number, docStart: number, docEnd: number, out: number, blocks: number): number;
   jsonLines(
     located: number,
     n: number,

@@ -65,8 +65,8 @@ export async function* searchIndexLines(
     for (;;) {
       const piece = pieces.shift();
       if (piece !== undefined) {
-        run.taken();
         yield piece;
+        run.taken();
       } else if (finished) break;
       else
         await new Promise<void>((resolve) => {
@@ -79,6 +79,7 @@ export async function* searchIndexLines(
     );
   } finally {
     run.stop(CANCELLED);
+    run.abandon();
     run.end();
   }
 }
@@ -128,6 +129,11 @@ class Run {
   taken(): void {
     Atomics.sub(this.#flags, control.inFlight, 1);
     Atomics.notify(this.#flags, control.inFlight);
+  }
+
+  /** Nobody looks at pieces any more. */
+  abandon(): void {
+    Atomics.store(this.#flags, control.inFlight, 0);
   }
 
   sum(replies: readonly SearchReply[]): { counts: SearchCounts; partial?: PartialReason } {

@@ -18,6 +18,8 @@ export const scratchLayout = {
   /** The context of `scan`, one per atom. */
   contexts: 0,
   resumeAt: ATOMS_MAX * CONTEXT_BYTES,
+  /** Three words that say where blocks are, for `locate`. */
+  blocks: ATOMS_MAX * CONTEXT_BYTES + 16,
   grams: ATOMS_MAX * CONTEXT_BYTES + 64,
   /** Needle and mask, one pair per atom. */
   needles: 32_768,

@@ -30,7 +30,8 @@ interface Part {
 
 const ALL: GramPlan = { kind: "all" };
 const NOTHING: ReadonlySet<string> = new Set([""]);
-const SET_MAX = 24;
+/** Enough for two digits beside another character. */
+const SET_MAX = 128;
 const EXACT_LENGTH_MAX = 64;
 const EDGE_LENGTH_MAX = 24;
 const REPEAT_COPIES_MAX = 4;
@@ -159,7 +160,12 @@ function and(a: GramPlan, b: GramPlan): GramPlan {
   const of = [...(a.kind === "and" ? a.of : [a]), ...(b.kind === "and" ? b.of : [b])];
   const distinct = new Map(of.map((each) => [keyOf(each), each]));
   // Leaving one out asks for less, which is never wrong.
-  const plans = [...distinct.values()].filter((each) => !implied(each, of)).slice(0, AND_MAX);
+  let room = 2 * STRINGS_MAX;
+  const plans = [...distinct.values()]
+    .filter((each) => !implied(each, of))
+    .filter((each) => (room -= strings(each)) >= 0)
+    .slice(0, AND_MAX);
+  if (plans.length === 0) return ALL;
   return plans.length === 1 ? plans[0]! : { kind: "and", of: plans };
 }
 

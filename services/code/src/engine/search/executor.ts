@@ -153,12 +153,14 @@ function locate(found: Found, sink: Sink): number {
   const end = start + segment.contentBytes(document);
   const matches = arena.scratch + scratchLayout.matches;
   const located = arena.scratch + scratchLayout.located;
+  const blocks = arena.scratch + scratchLayout.blocks;
+  arena.words.set([segment.text, segment.blockShift, segment.linesBefore], blocks >>> 2);
   let lines = 0;
   let lastLine = 0;
   for (let from = 0; from < content.count; from += MATCHES_MAX) {
     const count = Math.min(MATCHES_MAX, content.count - from);
     arena.words.set(content.pairs.subarray(from * 2, (from + count) * 2), matches >>> 2);
-    lines += arena.kernels.locate(matches, count, start, end, located);
+    lines += arena.kernels.locate(matches, count, start, end, located, blocks);
     const words = arena.words;
     // A line that the part before ended on was counted there.
     if (from > 0 && words[(located >>> 2) + 2] === lastLine) lines -= 1;

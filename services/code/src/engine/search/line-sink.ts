@@ -17,7 +17,7 @@ export class LineSink implements Sink {
   /** What was written lies in the scratch of this document's arena. */
   #last: Found | undefined;
 
-  /** `emit` may block. */
+  /** `emit` may block, and copies what it is given. */
   constructor(emit: (piece: Uint8Array) => void, firstOfLine: boolean) {
     this.#emit = emit;
     this.#firstOfLine = firstOfLine;
@@ -78,7 +78,7 @@ export class LineSink implements Sink {
     if (this.#used === 0 || this.#last === undefined) return;
     const { arena } = this.#last.open;
     const from = arena.scratch + scratchLayout.text + PREFIX_BYTES_MAX;
-    this.#emit(arena.bytes.slice(from, from + this.#used));
+    this.#emit(arena.bytes.subarray(from, from + this.#used));
     this.#used = 0;
   }
 

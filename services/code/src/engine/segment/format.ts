@@ -42,6 +42,8 @@ export const header = {
   lines: 20,
   /** Blocks without a line break. */
   unbrokenOffset: 21,
+  /** How many line breaks lie before each block. */
+  linesBeforeOffset: 22,
 } as const;
 
 /** Index of each u32 of a document's record. */

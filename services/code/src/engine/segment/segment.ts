@@ -25,6 +25,7 @@ export class Segment {
   /** 0 when no block has a letter that folds to ASCII. */
   readonly folding: number;
   readonly unbroken: number;
+  readonly linesBefore: number;
   readonly directory: number;
   readonly data: number;
   readonly #view: DataView;
@@ -47,6 +48,7 @@ export class Segment {
     const folding = this.#header(header.foldingOffset);
     this.folding = folding === 0 ? 0 : base + folding;
     this.unbroken = base + this.#header(header.unbrokenOffset);
+    this.linesBefore = base + this.#header(header.linesBeforeOffset);
     this.directory = base + this.#header(header.directoryOffset);
     this.data = base + this.#header(header.dataOffset);
     this.#records = base + this.#header(header.documentsOffset);

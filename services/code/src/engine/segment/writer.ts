@@ -91,7 +91,8 @@ export class SegmentWriter {
     const oidsAt = documentsAt + documents.length * DOCUMENT_BYTES;
     const joinedAt = align(oidsAt + documents.length * oidBytes, 8);
     const unbrokenAt = joinedAt + BITMAP_BYTES * 2;
-    const foldingAt = unbrokenAt + BITMAP_BYTES;
+    const linesBeforeAt = unbrokenAt + BITMAP_BYTES;
+    const foldingAt = align(linesBeforeAt + (blocks + 1) * 4, 8);
     this.#buffer.fill(0, documentsAt, foldingAt + BITMAP_BYTES);
     const { languages, lines } = this.#writeDocuments(documents, namesStart, documentsAt, oidsAt, oidBytes);
     this.#join(documents, namesStart, shift, joinedAt);
@@ -103,6 +104,7 @@ export class SegmentWriter {
 
     const k = this.#kernels;
     k.markUnbroken(text, text + textBytes, shift, unbrokenAt);
+    k.countLines(text, text + textBytes, shift, linesBeforeAt);
     k.extract(text, text + textBytes, shift, OVERLAP_BYTES, CLASSES_AT, seen, counts, list, perBlock);
     k.scatter(list, perBlock, blocks, counts, ids);
     const end = align(k.encode(counts, ids, blocks, directoryAt, dataAt) >>> 0, 16);
@@ -127,6 +129,7 @@ export class SegmentWriter {
     set(header.languagesBytes, languagesBytes);
     set(header.lines, lines);
     set(header.unbrokenOffset, unbrokenAt - image);
+    set(header.linesBeforeOffset, linesBeforeAt - image);
     this.#view.setBigUint64(image + header.checksumLow * 4, k.hash(image + CHECKED_FROM, end), true);
     return end - image;
   }

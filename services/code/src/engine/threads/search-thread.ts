@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { EngineError } from "../errors.ts";
 import { RESERVED_BYTES, openKernels } from "../kernels/kernels.ts";
+import { copyBytes } from "../memory/copy-bytes.ts";
 import { SCRATCH_BYTES } from "../memory/scratch.ts";
 import { execute, type Outcome, type Sink } from "../search/executor.ts";
 import { HitSink } from "../search/hit-sink.ts";
@@ -13,7 +14,10 @@ import { SymbolTable } from "../segment/symbols.ts";
 import { control, type FromSearcher, type IndexPlace, type SearchJob, type ToSearcher } from "./protocol.ts";
 
 /** Pieces of an answer that may wait to be taken before the search waits too. */
-const PIECES_MAX = 16;
+const PIECES_MAX = 4;
+/** Smaller pieces are copies of their own. */
+const RING_BYTES_MIN = 65_536;
+const SLOT_BYTES = 1_048_576;
 const WAIT_MS = 50;
 
 const { thread } = workerData as { readonly thread: number };
@@ -69,6 +73,19 @@ function openSegments(place: IndexPlace): OpenSegment[] {
   });
 }
 
+/**
+ * Where large pieces lie until they are taken: as memory of their own they would be garbage by the hundred megabytes before anyone collects it. It belongs to
+ * the job whose pieces are in it, until the last is taken.
+ */
+let ring: { readonly bytes: Uint8Array; flags: Int32Array } | undefined;
+
+function ringOf(flags: Int32Array): Uint8Array {
+  if (ring === undefined || (ring.flags !== flags && Atomics.load(ring.flags, control.inFlight) !== 0))
+    ring = { bytes: new Uint8Array(new SharedArrayBuffer(PIECES_MAX * SLOT_BYTES)), flags };
+  ring.flags = flags;
+  return ring.bytes;
+}
+
 function run(job: SearchJob): void {
   try {
     const flags = new Int32Array(job.control);
@@ -76,7 +93,8 @@ function run(job: SearchJob): void {
       if (Atomics.load(flags, control.stop) !== 0) throw new Interrupted();
     };
     if (job.lines) {
-      const sink = new LineSink((piece) => send(job, flags, piece, checkpoint), job.firstOfLine);
+      let pieces = 0;
+      const sink = new LineSink((piece) => send(job, flags, piece, pieces++, checkpoint), job.firstOfLine);
       const outcome = search(job, checkpoint, sink);
       // Whoever stopped the search gets what was complete by then.
       if (outcome.stopped !== "interrupted") sink.finish();
@@ -105,18 +123,33 @@ function search(job: SearchJob, checkpoint: () => void, sink: Sink): Outcome {
   );
 }
 
-function send(job: SearchJob, flags: Int32Array, piece: Uint8Array, checkpoint: () => void): void {
+function send(
+  job: SearchJob,
+  flags: Int32Array,
+  piece: Uint8Array,
+  number: number,
+  checkpoint: () => void,
+): void {
   for (;;) {
     const inFlight = Atomics.load(flags, control.inFlight);
     if (inFlight < PIECES_MAX) break;
     checkpoint();
     Atomics.wait(flags, control.inFlight, inFlight, WAIT_MS);
   }
+  let kept: Uint8Array;
+  if (piece.length < RING_BYTES_MIN || piece.length > SLOT_BYTES) kept = piece.slice();
+  else {
+    // Pieces are taken in order, so the one that was here before is.
+    const slot = (number % PIECES_MAX) * SLOT_BYTES;
+    const bytes = ringOf(flags);
+    copyBytes(piece, bytes, slot);
+    kept = bytes.subarray(slot, slot + piece.length);
+  }
   Atomics.add(flags, control.inFlight, 1);
-  post({ kind: "piece", job: job.job, piece });
+  post({ kind: "piece", job: job.job, piece: kept });
 }
 
 function post(message: FromSearcher): void {
-  const transfer = message.kind === "piece" ? [message.piece.buffer as ArrayBuffer] : [];
-  port.postMessage(message, transfer);
+  const own = message.kind === "piece" && message.piece.buffer instanceof ArrayBuffer;
+  port.postMessage(message, own ? [message.piece.buffer] : []);
 }
