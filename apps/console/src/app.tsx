@@ -18,6 +18,8 @@ const Moves = lazy(() => import("./fleet/moves-page.tsx"));
 const Auctions = lazy(() => import("./fleet/auctions-page.tsx"));
 const Events = lazy(() => import("./fleet/events-page.tsx"));
 const Alerts = lazy(() => import("./fleet/alerts-page.tsx"));
+const Tokens = lazy(() => import("./access/tokens-page.tsx"));
+const Audit = lazy(() => import("./access/audit-page.tsx"));
 const Service = lazy(() => import("./services/service-page.tsx"));
 
 export function App(): JSX.Element {
@@ -49,6 +51,8 @@ export function App(): JSX.Element {
                 <Route path="/console/auctions" component={Auctions} />
                 <Route path="/console/events" component={Events} />
                 <Route path="/console/alerts" component={Alerts} />
+                <Route path="/console/tokens" component={Tokens} />
+                <Route path="/console/audit" component={Audit} />
                 <Route path="/console/:service/:rest*" component={Service} />
                 <Route default component={Nowhere} />
               </Router>

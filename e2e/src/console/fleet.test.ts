@@ -43,7 +43,10 @@ beforeAll(async () => {
   browser = opened;
 }, 120_000);
 
-afterEach(() => expect(browser.wrong).toEqual([]));
+afterEach(() => {
+  const wrong = browser.wrong.join("\n");
+  if (wrong !== "") throw new Error(`a page had a problem: ${wrong}`);
+});
 
 afterAll(async () => {
   await browser.close();

@@ -26,6 +26,11 @@ const FLEET: readonly Place[] = [
   { href: "/console/alerts", title: "Alerts", about: "what needs a person", keys: "g l" },
 ];
 
+const ACCESS: readonly Place[] = [
+  { href: "/console/tokens", title: "Tokens", about: "who may do what", keys: "g t" },
+  { href: "/console/audit", title: "Audit", about: "who did what, and who tried", keys: "g u" },
+];
+
 /** Keys of services' first pages, where they are free. */
 const SERVICE_KEYS: Readonly<Record<string, string>> = { code: "g c", jobs: "g j" };
 
@@ -44,5 +49,6 @@ export const groups = computed<readonly PlaceGroup[]>(() => {
           ...(index === 0 && SERVICE_KEYS[name] !== undefined ? { keys: SERVICE_KEYS[name] } : {}),
         })),
       })),
+    ...(session.value?.principal.scope === "admin" ? [{ title: "Access", places: ACCESS }] : []),
   ];
 });

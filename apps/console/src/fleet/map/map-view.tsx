@@ -48,8 +48,8 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
     };
   }, []);
 
-  const seats = nodes.map((node) => model.seats.of(node).length);
-  const nobody = model.seats.of(-1).length;
+  const seats = nodes.map((node) => roomFor(model.seats.of(node).length));
+  const nobody = roomFor(model.seats.of(-1).length);
   const layout = useMemo(
     () =>
       layOut({
@@ -168,6 +168,13 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
     </div>
   );
 }
+
+/** A little more than there are, where there are many: the map is not laid out anew for every shard that comes. */
+function roomFor(seats: number): number {
+  return seats <= FEW ? seats : Math.ceil(seats / 16) * 16;
+}
+
+const FEW = 32;
 
 /** Room around the tiles, so that a selection at the edge can be seen. */
 const PAD = 12;

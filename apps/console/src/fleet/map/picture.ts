@@ -270,9 +270,10 @@ function drawFlight(
   context.stroke();
 }
 
+/** The end of a name is what tells it from others: it is the beginning that is cut off. */
 function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
   if (context.measureText(text).width <= width) return text;
   let cut = text;
-  while (cut.length > 1 && context.measureText(`${cut}…`).width > width) cut = cut.slice(0, -1);
-  return `${cut}…`;
+  while (cut.length > 1 && context.measureText(`…${cut}`).width > width) cut = cut.slice(1);
+  return `…${cut}`;
 }
