@@ -14,7 +14,10 @@ export async function* events<T>(
   options: { readonly query?: Query | undefined; readonly body?: unknown; readonly signal: AbortSignal },
 ): AsyncGenerator<T, void> {
   // A question too long for an address is posted.
-  const answer = await respond(options.body === undefined ? "GET" : "POST", path, { ...options, accept: "text/event-stream" });
+  const answer = await respond(options.body === undefined ? "GET" : "POST", path, {
+    ...options,
+    accept: "text/event-stream",
+  });
   if (!answer.body) return;
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
