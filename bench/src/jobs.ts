@@ -23,7 +23,7 @@ const jobs: Bench = {
     const { values } = parseArgs({
       args: [...context.args],
       options: {
-        jobs: { type: "string", default: "20000" },
+        jobs: { type: "string", default: "50000" },
         producers: { type: "string", default: "2" },
         workers: { type: "string", default: "2" },
         concurrency: { type: "string", default: "100" },
@@ -38,7 +38,7 @@ const jobs: Bench = {
       workers: wholeNumber("workers", values.workers, 1, 64),
       concurrency: wholeNumber("concurrency", values.concurrency, 1, 10_000),
       payloadBytes: wholeNumber("bytes", values.bytes),
-      warmJobs: 2_000,
+      warmJobs: 10_000,
       batch: 100,
       inflight: 4,
       pacedJobs: 300,

@@ -1,8 +1,15 @@
-/** One shard's durable queue on a folder of its own, without network or fleet: for what only the scheduler and the journal decide. */
+/** One shard's durable queue on a folder, without network or fleet: for what only the scheduler, the journal and the pages decide. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DurableQueue, NodeJournal, SlatePages, cronAlgorithm, rateAlgorithm } from "@keelson/jobs/storage";
+import {
+  DurableQueue,
+  NodeJournal,
+  SlatePages,
+  cronAlgorithm,
+  rateAlgorithm,
+  type DurableQueueOptions,
+} from "@keelson/jobs/storage";
 import { openObjects } from "@keelson/objects";
 import { SystemClock, systemRandom } from "@keelson/runtime";
 
@@ -11,32 +18,51 @@ export interface QueueRig {
   close(): Promise<void>;
 }
 
-export async function openQueue(): Promise<QueueRig> {
-  const folder = mkdtempSync(join(tmpdir(), "keelson-bench-queue-"));
-  const [clock, random, epoch] = [new SystemClock(), systemRandom, { era: 1, revision: 1 }];
-  const objects = await openObjects(`file:${folder}`, { clock, random, environment: {} });
+export interface QueueRigOptions {
+  /** Stays when the queue is closed; a folder of its own, which goes then, when left out. */
+  readonly folder?: string;
+  /** Rises with every opening of a folder. */
+  readonly revision?: number;
+  readonly queueTerms?: DurableQueueOptions["queueTerms"];
+}
+
+const SHARD = "0";
+
+export async function openQueue({
+  folder,
+  revision = 1,
+  queueTerms,
+}: QueueRigOptions = {}): Promise<QueueRig> {
+  const at = folder ?? mkdtempSync(join(tmpdir(), "keelson-bench-queue-"));
+  const [clock, random, epoch] = [new SystemClock(), systemRandom, { era: 1, revision }];
+  const objects = await openObjects(`file:${at}`, { clock, random, environment: {} });
   const journal = await NodeJournal.open({ objects, name: "node/bench", epoch, clock, random });
-  const pages = await SlatePages.open({
-    place: { kind: "folder", folder: join(folder, "pages") },
-    name: "shard-0",
-  });
   const queue = await DurableQueue.open({
-    shard: "0",
+    shard: SHARD,
     epoch,
-    pages,
+    pages: await openPages(at),
     journal,
     objects,
     clock,
     random,
     rates: rateAlgorithm,
     cron: cronAlgorithm,
+    queueTerms,
   });
   return {
     queue,
     async close() {
       await queue.close();
       await journal.close();
-      rmSync(folder, { recursive: true, force: true });
+      if (folder === undefined) rmSync(at, { recursive: true, force: true });
     },
   };
+}
+
+/** The pages alone, while no queue has them. */
+export function openPages(folder: string): Promise<SlatePages> {
+  return SlatePages.open({
+    place: { kind: "folder", folder: join(folder, "pages") },
+    name: `shard-${SHARD}`,
+  });
 }
