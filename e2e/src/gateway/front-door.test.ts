@@ -215,6 +215,43 @@ test("gRPC: answers, streams, failures with their status, text and trailers, and
   }
 });
 
+test("a gRPC stream ends when the token that opened it is revoked", async () => {
+  const grpcListen = { host: "127.0.0.1", port: 0 };
+  const gateway = await fleet.startGateway({ tokens: tokensFromStore(), grpcListen });
+  const { record, token } = createToken({ name: "t", scope: "read" }, Date.now());
+  const keeper = tokensInStore(fleet.store, "test", 5_000);
+  await keeper.add(record);
+  const client = new Client(gateway.grpcAddress!, credentials.createInsecure());
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${token}`);
+  /** The code that a stream ends with, once it has had its first item. */
+  const stream = (first: () => void): Promise<number> =>
+    new Promise((resolve) => {
+      const identity = (bytes: Buffer): Buffer => bytes;
+      const path = "/scripted.v1.Scripted/Count";
+      const call = client.makeServerStreamRequest(path, identity, String, Buffer.from("-1"), metadata);
+      call.on("data", first);
+      call.on("end", () => resolve(0));
+      call.on("error", (error: ServiceError) => resolve(error.code));
+    });
+  try {
+    let ended: Promise<number> | undefined;
+    await until("a stream is open", async () => {
+      const opened = new Promise<boolean>((resolve) => {
+        ended = stream(() => resolve(true));
+        void ended.then(() => resolve(false));
+      });
+      return opened;
+    });
+    await keeper.remove(record.id);
+    expect(await ended).toBe(16);
+    expect(await stream(() => undefined)).toBe(16);
+  } finally {
+    client.close();
+    await gateway.stop({ graceMs: 0 });
+  }
+});
+
 test("a token of the store works at once, for its tenant only, and stops at once when it is revoked", async () => {
   const gateway = await fleet.startGateway({ tokens: tokensFromStore() });
   const { record, token } = createToken({ name: "t", scope: "read", tenants: ["mine"] }, Date.now());

@@ -166,8 +166,13 @@ export const scriptedPlugin = definePlugin({
           scope: "read",
           decode: (bytes) => Number(Buffer.from(bytes).toString()),
           encode: (message) => Buffer.from(String(message)),
-          handle: async function* count(request) {
-            for (let n = 0; n < Number(request); n++) yield n;
+          /** Below 0: one item, then silence for as long as the caller may stay. */
+          handle: async function* count(request, { signal }) {
+            for (let n = 0; n < Math.max(1, Number(request)); n++) yield n;
+            if (Number(request) < 0)
+              await new Promise<void>((resolve) => {
+                signal.addEventListener("abort", () => resolve(), { once: true });
+              });
           },
         },
       },

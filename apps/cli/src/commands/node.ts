@@ -6,7 +6,7 @@ import { ServerTimeEras, SystemClock, systemRandom, type KeelsonError } from "@k
 import { openStore } from "@keelson/stores/url";
 import { WirePool } from "@keelson/wire";
 import { formatDuration } from "../config/duration.ts";
-import { isWildcard, parseListen } from "../config/listen.ts";
+import { isLoopback, isWildcard, parseListen } from "../config/listen.ts";
 import { loadConfig } from "../config/load.ts";
 import { flagsOf, withSettings } from "../config/options.ts";
 import { pluginConfig } from "../config/sections.ts";
@@ -174,6 +174,10 @@ async function live(
   narrator.say(
     `node ${id} of fleet ${fleet} listens on ${served.address}; TTL ${formatDuration(ttl)}, store ${withoutPassword(store)}`,
   );
+  if (config["tls-ca"] === undefined && !isLoopback(parseListen(config.listen).host))
+    process.stderr.write(
+      `keelson: whoever reaches ${served.address} can ask this node anything, it asks for no certificate: give the fleet TLS with --tls-ca, or keep it on a trusted network\n`,
+    );
   const watchman = new Watchman(served.node, narrator);
   const stop = stopSignal();
   const joined = served.node.start().then(() => narrator.say("member of the fleet"));

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { SystemClock, systemRandom } from "@keelson/runtime";
 import { EmbeddedStore, StoreServer, type EmbeddedOrigin } from "@keelson/stores/embedded";
-import { formatListen, parseListen } from "../config/listen.ts";
+import { formatListen, isLoopback, parseListen } from "../config/listen.ts";
 import { loadConfig } from "../config/load.ts";
 import { flagsOf, withSettings } from "../config/options.ts";
 import type { ConfigOf } from "../config/settings.ts";
@@ -64,8 +64,4 @@ async function serve(config: ConfigOf<"store">): Promise<void> {
     tls?.stop();
     await store.close();
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }

@@ -13,6 +13,11 @@ export function isWildcard({ host }: HostPort): boolean {
   return host === "0.0.0.0" || host === "::";
 }
 
+/** Whether only this machine reaches it. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
 export function formatListen({ host, port }: HostPort): string {
   return formatAddress(host, port);
 }
