@@ -1,12 +1,10 @@
 /** What a store must bring to be held to the contract: clients, the passing of time, and what it honestly cannot do. */
 import type { Store } from "@keelson/kernel";
 
-/** What not every store can show in a test. A harness that lacks one gives the reason, and the fact is skipped with it. */
+/** What not every store can do. A store says which of them it lacks; facts that need one are then not claimed of it, and those that hold only without it are. */
 export type Ability =
   /** `restart` stops and starts the store; it keeps everything that was acknowledged. */
   | "restart"
-  /** After `restart` every session has a full TTL again. */
-  | "fullTtlAfterRestart"
   /** `restart` leaves the incarnation as it was. */
   | "sameAfterRestart"
   /** `forget` makes the store drop its history of changes. */
@@ -26,7 +24,6 @@ export interface StoreHarness {
   sleep(ms: number): Promise<void>;
   restart?(): Promise<void>;
   forget?(): Promise<void>;
-  readonly lacks?: Readonly<Partial<Record<Ability, string>>>;
   /** Closes both clients and removes the store. */
   close(): Promise<void>;
 }

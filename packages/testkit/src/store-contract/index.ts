@@ -5,7 +5,8 @@
  */
 import { describe, test } from "vitest";
 import { commits } from "./commits.ts";
-import type { StoreHarness } from "./harness.ts";
+import { claimed } from "./facts.ts";
+import type { Ability, StoreHarness } from "./harness.ts";
 import { limits } from "./limits.ts";
 import { models } from "./model.ts";
 import { ranges } from "./ranges.ts";
@@ -17,22 +18,26 @@ import { watches } from "./watches.ts";
 export type { Ability, StoreHarness } from "./harness.ts";
 export { networkStoreContract, type NetworkHarness } from "./network.ts";
 
-/** Registers the suite. `open` gives a store that this fact has for itself, or at least one without keys under `/contract/`. */
-export function storeContract(name: string, open: () => Promise<StoreHarness>): void {
+/**
+ * Registers the suite. `open` gives a store that this fact has for itself, or at least one without keys under `/contract/`. What the store `lacks` is said beforehand: no fact is claimed of it
+ * that it cannot show, so none is skipped.
+ */
+export function storeContract(
+  name: string,
+  open: () => Promise<StoreHarness>,
+  lacks: readonly Ability[] = [],
+): void {
   let opened = 0;
   describe(name, () => {
-    for (const { about, facts } of [commits, ranges, watches, sessions, models, limits, restarts]) {
-      describe(about, () => {
-        for (const [fact, how] of Object.entries(facts)) {
-          const { needs, show } = typeof how === "function" ? { needs: [], show: how } : how;
-          test(fact, async ({ skip }) => {
+    for (const part of [commits, ranges, watches, sessions, models, limits, restarts]) {
+      const claims = claimed(part, lacks);
+      if (claims.length === 0) continue;
+      describe(part.about, () => {
+        for (const [fact, show] of claims) {
+          test(fact, async () => {
             opened += 1;
             const harness = await open();
             try {
-              const lacking = needs
-                .map((ability) => harness.lacks?.[ability])
-                .find((reason) => reason !== undefined);
-              if (lacking !== undefined) skip(lacking);
               const prefix = `/contract/${opened}/`;
               const { incarnation } = await harness.store.range(prefix, { timeoutMs: 10_000 });
               await show(new Scene(harness, prefix, incarnation));

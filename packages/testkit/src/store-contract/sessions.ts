@@ -36,6 +36,18 @@ export const sessions: Facts = {
         expect(watch.batches[0]?.changes).toMatchObject([{ kind: "delete", expired: true }]);
       },
     },
+    "deletions by a session's end do not pretend to be anybody's": {
+      needs: [],
+      without: ["expired"],
+      show: async (scene) => {
+        const session = await scene.openSession();
+        const watch = scene.watch(await scene.put("a", "v", session));
+        await scene.store.revoke(session, scene.call);
+        await scene.eventually("the key goes", () => watch.batches.length > 0);
+        expect(watch.batches[0]?.changes.map(({ kind }) => kind)).toEqual(["delete"]);
+        expect(watch.batches[0]?.changes[0]).not.toHaveProperty("expired", true);
+      },
+    },
     "a session lives for its TTL, and a renewal gives it a full one again": async (scene) => {
       const { ttlMs } = scene.harness;
       const session = await scene.openSession();
