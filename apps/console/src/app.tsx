@@ -1,7 +1,9 @@
 /** Chooses what is on the page: a token is asked for, or the frame with the page that the address names. */
+import { effect } from "@preact/signals";
 import type { JSX } from "preact";
 import { ErrorBoundary, lazy, LocationProvider, Route, Router } from "preact-iso";
 import { loadSession, state } from "./api/session.ts";
+import { forget } from "./fleet/feed/connection.ts";
 import { Frame } from "./frame/frame.tsx";
 import { SignIn } from "./frame/sign-in.tsx";
 import { Empty } from "./ui/empty.tsx";
@@ -21,6 +23,11 @@ const Alerts = lazy(() => import("./fleet/alerts-page.tsx"));
 const Tokens = lazy(() => import("./access/tokens-page.tsx"));
 const Audit = lazy(() => import("./access/audit-page.tsx"));
 const Service = lazy(() => import("./services/service-page.tsx"));
+
+// What was seen with one token is not shown to the next.
+effect(() => {
+  if (state.value.kind === "out") forget();
+});
 
 export function App(): JSX.Element {
   const now = state.value;

@@ -1,5 +1,5 @@
 /** One call of the gateway's HTTP API. Rejects with Problem; a call that was aborted rejects as fetch does. */
-import { asProblem, isAbort, Problem, problemOf } from "./problem.ts";
+import { asProblem, isAbort, problemOf } from "./problem.ts";
 import { authorization } from "./token.ts";
 
 export interface RequestOptions {
@@ -71,5 +71,3 @@ function searchOf(query: Query | undefined): string {
   const text = search.toString();
   return text === "" ? "" : `?${text}`;
 }
-
-export { Problem };

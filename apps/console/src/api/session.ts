@@ -21,7 +21,7 @@ export interface DeclaredPage {
   }[];
 }
 
-export interface ConsoleSession {
+interface ConsoleSession {
   readonly fleet: string;
   readonly version: string;
   /** Whether the gateway asks for tokens at all. */
@@ -86,7 +86,8 @@ export async function signIn(text: string): Promise<void> {
 
 export function signOut(): void {
   keepToken("");
-  state.value = { kind: "loading" };
+  state.value = { kind: "out" };
+  // A gateway that asks for no token lets anybody in again at once.
   void loadSession();
 }
 

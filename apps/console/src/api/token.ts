@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 
 const KEY = "keelson-token";
 
-export const token = signal(sessionStorage.getItem(KEY) ?? "");
+const token = signal(sessionStorage.getItem(KEY) ?? "");
 
 export function keepToken(text: string): void {
   token.value = text;

@@ -1,12 +1,12 @@
 /** What the gateway answers to "who holds this shard, since when, and why" (GET /v1/fleet/shards/{service}/{shard}). */
 import type { PinStatus } from "./feed/frames.ts";
 
-export interface Epoch {
+interface Epoch {
   readonly era: number;
   readonly revision: number;
 }
 
-export interface Decision {
+interface Decision {
   readonly at: number;
   readonly node: string;
   readonly kind: string;

@@ -4,13 +4,16 @@ import { useMemo, useRef } from "preact/hooks";
 import { ActionButton } from "../ui/action-button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { formatAgo, formatBytes, formatCount, formatDuration, formatNumber, plural } from "../ui/format.ts";
+import { Tabs } from "../ui/tabs.tsx";
 import { drain, undrain } from "./actions.tsx";
+import { EventList } from "./event-list.tsx";
 import { report } from "./feed/connection.ts";
 import type { NodeReport } from "./feed/frames.ts";
 import type { FleetModel, NodeFacts } from "./feed/model.ts";
 import { FleetPage } from "./fleet-page.tsx";
 import { carries } from "./nodes-page.tsx";
 import { ReplicaTable } from "./replica-table.tsx";
+import { useQuery } from "./use-query.ts";
 import "./overview.css";
 
 export default function NodePage({ params }: { readonly params: { readonly node: string } }): JSX.Element {
@@ -82,6 +85,8 @@ function Node({
       if (list.some(([contender]) => contender === node.i) && model.holder[i] !== node.i) coming.push(i);
     return [...coming, ...held];
   }, [model, node.i, version]);
+  const { query, set } = useQuery();
+  const events = model.events.filter((event) => event.node === node.node).reverse();
   const wish = model.drains.find((one) => one.node === node.node);
   return (
     <>
@@ -107,14 +112,40 @@ function Node({
         <Fact name="Carries" value={carries(node)} />
         <Report node={node.node} />
       </dl>
-      <section class="stack tight">
-        <h2>Replicas</h2>
-        {rows.length === 0 ? (
-          <Empty title="It holds nothing">{node.drained ? "It is drained." : undefined}</Empty>
-        ) : (
-          <ReplicaTable model={model} version={version} rows={rows} label={`Replicas of ${node.node}`} />
-        )}
-      </section>
+      <Tabs
+        label={`About ${node.node}`}
+        chosen={query["show"] ?? "replicas"}
+        choose={(show) => set({ show: show === "replicas" ? "" : show })}
+        tabs={[
+          {
+            id: "replicas",
+            title: "Replicas",
+            count: rows.length,
+            body: () =>
+              rows.length === 0 ? (
+                <Empty title="It holds nothing">{node.drained ? "It is drained." : undefined}</Empty>
+              ) : (
+                <ReplicaTable
+                  model={model}
+                  version={version}
+                  rows={rows}
+                  label={`Replicas of ${node.node}`}
+                />
+              ),
+          },
+          {
+            id: "events",
+            title: "Events",
+            count: events.length,
+            body: () =>
+              events.length === 0 ? (
+                <Empty title="Nothing to tell">Nothing happened to it since the gateway began to look.</Empty>
+              ) : (
+                <EventList events={events} />
+              ),
+          },
+        ]}
+      />
     </>
   );
 }
@@ -160,7 +191,7 @@ function Report({ node }: { readonly node: string }): JSX.Element | null {
   );
 }
 
-export function Fact({ name, value }: { readonly name: string; readonly value: string }): JSX.Element {
+function Fact({ name, value }: { readonly name: string; readonly value: string }): JSX.Element {
   return (
     <div>
       <dt>{name}</dt>

@@ -123,7 +123,7 @@ const ORDERS: Readonly<Record<string, (a: NodeFacts, b: NodeFacts) => number>> =
   "latest started first": (a, b) => b.startedAt - a.startedAt || byName(a, b),
 };
 
-export function Standing({ node }: { readonly node: NodeFacts }): JSX.Element {
+function Standing({ node }: { readonly node: NodeFacts }): JSX.Element {
   const words = [
     ...(node.member ? [] : ["gone"]),
     ...(node.drained ? ["drained"] : []),

@@ -3,7 +3,7 @@ import { computed } from "@preact/signals";
 import { session } from "../api/session.ts";
 import { ownPages } from "../services/pages.ts";
 
-export interface Place {
+interface Place {
   readonly href: string;
   readonly title: string;
   readonly about: string;

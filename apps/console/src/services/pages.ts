@@ -8,7 +8,7 @@ export interface ServicePages {
   readonly pages: readonly ServicePage[];
 }
 
-export interface ServicePage {
+interface ServicePage {
   /** The id that the plug-in declares; a page with another id is reached by links only. */
   readonly id: string;
   /** Below `/console/<service>/`, a name after a colon takes one segment, with a star the rest: `files/:repository/:path*`. The id when left out. */

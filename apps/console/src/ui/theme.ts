@@ -1,7 +1,7 @@
 /** Light, dark, or as the system has it. The choice is kept on this machine. */
 import { effect, signal } from "@preact/signals";
 
-export const THEMES = ["system", "light", "dark"] as const;
+const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 const KEY = "keelson-theme";

@@ -123,7 +123,7 @@ export interface FeedService {
 }
 
 /** Replicas that there are from now on, in order: of the first shard all replicas, then of the next. */
-export interface FeedAdded {
+interface FeedAdded {
   readonly service: number;
   /** The number of the first. */
   readonly from: number;
@@ -150,7 +150,7 @@ export interface FeedRows {
 export type FeedContender = readonly [node: number, phase: "preparing" | "ready", progress: number];
 
 /** What replicas carry, where it is known; −1 where not. */
-export interface FeedWeights {
+interface FeedWeights {
   readonly i: readonly number[];
   readonly load: readonly number[];
   readonly bytes: readonly number[];
