@@ -9,7 +9,7 @@ export const DEMO_TENANT = "demo";
 export const DEMO_REPOSITORY = "demo/keelson";
 export const DEMO_GROUPS = ["demo-mail", "demo-images", "demo-reports"] as const;
 
-export type DemoGroup = (typeof DEMO_GROUPS)[number];
+type DemoGroup = (typeof DEMO_GROUPS)[number];
 
 /** What a job of the demo asks of its worker. */
 export interface DemoPayload {

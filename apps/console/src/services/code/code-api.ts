@@ -10,7 +10,7 @@ export interface Question {
   readonly matchCase: boolean;
 }
 
-export interface Fragment {
+interface Fragment {
   /** In bytes from the beginning of the line. */
   readonly LineOffset: number;
   readonly MatchLength: number;

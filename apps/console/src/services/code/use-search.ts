@@ -7,7 +7,7 @@ import { asProblem, isAbort, type Problem } from "../../api/problem.ts";
 import { search, type Facets, type FoundFile, type Question } from "./code-api.ts";
 import { queryProblem, type QueryProblem } from "./query-problem.ts";
 
-export interface Lacking {
+interface Lacking {
   readonly repository: string;
   readonly why: string;
 }

@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { isDark } from "../../ui/theme.ts";
 
-export interface Line {
+interface Line {
   readonly label: string;
   /** A colour of tokens.css: `--held`. */
   readonly colour: string;

@@ -3,7 +3,7 @@ import { get, path, request } from "../../api/request.ts";
 
 export const STATUSES = ["scheduled", "running", "succeeded", "failed", "cancelled"] as const;
 export type JobStatus = (typeof STATUSES)[number];
-export type Counts = Readonly<Record<JobStatus, number>>;
+type Counts = Readonly<Record<JobStatus, number>>;
 
 export interface Attempt {
   readonly number: number;
@@ -17,7 +17,7 @@ export interface Attempt {
 }
 
 /** What the three kinds of limit call themselves and how much they allow. */
-export interface JobLimit {
+interface JobLimit {
   readonly kind: string;
   readonly key?: string;
   readonly name?: string;

@@ -17,7 +17,7 @@ export interface Grammar {
   readonly anyCase: boolean;
 }
 
-export interface Span {
+interface Span {
   readonly open: string;
   readonly close: string;
   readonly kind: "comment" | "string";
