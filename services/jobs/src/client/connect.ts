@@ -1,5 +1,5 @@
 /** The client of a program outside the fleet: it is given the address of a node or two, learns the others from them, and talks to nodes directly. */
-import { ConnectedClient, SystemClock, systemRandom } from "@keelson/runtime";
+import { ConnectedClient, SystemClock, systemRandom, type ConnectedClientOptions } from "@keelson/runtime";
 import { JobsError } from "./errors.ts";
 import { JobsClient } from "./jobs-client.ts";
 import { pause } from "./shard-calls.ts";
@@ -11,6 +11,8 @@ export interface ConnectOptions {
   readonly nodes: readonly string[];
   /** What nodes want to hear before they talk, if they do. */
   readonly token?: string;
+  /** How nodes are connected to, when not in plain TCP: `new WireTls({ … }).client.connect` where they have TLS. */
+  readonly connect?: ConnectedClientOptions["connect"];
   readonly tenant?: string;
   /** For each call; 10 s when left out. */
   readonly timeoutMs?: number;
@@ -23,7 +25,15 @@ const LOOK_MS = 20;
 
 /** Resolves once the fleet's shards are known. */
 export async function connectJobs(options: ConnectOptions): Promise<JobsClient> {
-  const { fleet = "main", nodes, token, tenant, timeoutMs, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const {
+    fleet = "main",
+    nodes,
+    token,
+    connect,
+    tenant,
+    timeoutMs,
+    connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  } = options;
   const clock = new SystemClock();
   const connected = new ConnectedClient({
     fleet,
@@ -32,6 +42,7 @@ export async function connectJobs(options: ConnectOptions): Promise<JobsClient> 
     name: "jobs client",
     nodes,
     wireToken: token,
+    connect,
   });
   connected.start();
   const client = new JobsClient({
