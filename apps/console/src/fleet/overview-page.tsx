@@ -117,10 +117,10 @@ function States({ model }: Live): JSX.Element {
 function Services({ model }: Live): JSX.Element {
   const number = (state: ReplicaState): Column<FeedService> => ({
     id: state,
-    title: state,
+    title: state.charAt(0).toUpperCase() + state.slice(1),
     number: true,
     wide: state !== "held",
-    width: "6rem",
+    width: "minmax(3rem, 6rem)",
     cell: ({ states }) => formatCount(states[state]),
   });
   const columns: Column<FeedService>[] = [
@@ -130,12 +130,18 @@ function Services({ model }: Live): JSX.Element {
       cell: ({ service }) => <a href={`/console/shards?service=${service}`}>{service}</a>,
     },
     { id: "placement", title: "Placement", wide: true, cell: ({ placement }) => placement },
-    { id: "shards", title: "Shards", number: true, width: "6rem", cell: ({ shards }) => formatCount(shards) },
+    {
+      id: "shards",
+      title: "Shards",
+      number: true,
+      width: "minmax(3.2rem, 6rem)",
+      cell: ({ shards }) => formatCount(shards),
+    },
     ...STATES.map(number),
     {
       id: "bar",
       title: "",
-      width: "minmax(5rem, 10rem)",
+      width: "minmax(3rem, 10rem)",
       cell: ({ states }) => (
         <Bar
           shares={STATES.map((state) => ({ name: state, value: states[state], colour: state }))}

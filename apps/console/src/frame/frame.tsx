@@ -9,6 +9,7 @@ import { addCommands, focusSearch } from "../ui/shortcuts.ts";
 import { nextTheme, theme } from "../ui/theme.ts";
 import { Toasts } from "../ui/toast.tsx";
 import { Confirmation } from "../ui/confirm.tsx";
+import { model, version } from "../fleet/feed/connection.ts";
 import { findInFleet } from "../fleet/find-in-fleet.ts";
 import { groups } from "./navigation.ts";
 import "./frame.css";
@@ -105,6 +106,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
             {list.map(({ href, title: name }) => (
               <a key={href} href={href} aria-current={isHere(path, href) ? "page" : undefined}>
                 {name}
+                {href === "/console/alerts" && <AlertCount />}
               </a>
             ))}
           </section>
@@ -137,6 +139,18 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
       <KeysHelp />
       <Toasts />
     </div>
+  );
+}
+
+/** How many there are, while a page follows the fleet. */
+function AlertCount(): JSX.Element | null {
+  const alerts = version.value >= 0 ? (model.value?.alerts ?? []) : [];
+  if (alerts.length === 0) return null;
+  const error = alerts.some(({ level }) => level === "error");
+  return (
+    <span class={error ? "badge error" : "badge"} aria-label={`${alerts.length} to look at`}>
+      {alerts.length}
+    </span>
   );
 }
 

@@ -12,7 +12,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   /** Right-aligned, digits of one width. */
   readonly number?: boolean;
-  /** Of the grid: `8rem`, `2fr`; `minmax(0, 1fr)` when left out. */
+  /** Of the grid: `8rem`, `2fr`; `minmax(4.5rem, 1fr)` when left out. */
   readonly width?: string;
   /** Left out where there is little room. */
   readonly wide?: boolean;
@@ -54,7 +54,7 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW_PX) + AROUND);
   const narrow = useNarrow();
   const shown = narrow ? columns.filter(({ wide }) => wide !== true) : columns;
-  const template = shown.map(({ width }) => width ?? "minmax(0, 1fr)").join(" ");
+  const template = shown.map(({ width }) => width ?? "minmax(4.5rem, 1fr)").join(" ");
 
   const go = (to: number): void => {
     const index = Math.max(0, Math.min(rows.length - 1, to));

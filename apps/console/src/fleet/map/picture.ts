@@ -165,7 +165,8 @@ export class Picture {
 
   #names(context: CanvasRenderingContext2D, { model, layout, inks }: Scene, seen: readonly Tile[]): void {
     const { cellPx } = layout;
-    context.font = `10px ${getComputedStyle(this.#canvas).fontFamily}`;
+    const { fontFamily } = getComputedStyle(this.#canvas);
+    const several = model.services.length > 1;
     context.textBaseline = "alphabetic";
     context.fillStyle = css(inks.text);
     for (const tile of seen)
@@ -175,8 +176,12 @@ export class Picture {
         .entries()) {
         if (i < 0) continue;
         const { x, y } = cellCentre(layout, tile, seat);
-        const name = fitted(context, model.shards[i] ?? "", cellPx - 8);
-        context.fillText(name, x - cellPx / 2 + 3, y + cellPx / 2 - 6);
+        const left = x - cellPx / 2 + 3;
+        context.font = `10px ${fontFamily}`;
+        context.fillText(fitted(context, model.shards[i] ?? "", cellPx - 8), left, y + cellPx / 2 - 6);
+        if (!several) continue;
+        context.font = `8px ${fontFamily}`;
+        context.fillText(fitted(context, model.serviceName(i), cellPx - 8), left, y - cellPx / 2 + 10);
       }
   }
 
