@@ -169,6 +169,33 @@ test("is used with the keyboard alone", async () => {
   await page.close();
 }, 120_000);
 
+test("makes a token, shows it once, and revokes it: who used it is asked for another at once", async () => {
+  const page = await as("admin", "/tokens");
+  await page.getByRole("button", { name: "New token…" }).click();
+  await page.getByLabel(/^Name/).fill("eve");
+  await page.getByRole("button", { name: "Make it" }).click();
+  const made = page.getByRole("dialog", { name: "The token of eve" });
+  const token = await made.getByLabel("Token").inputValue();
+  expect(token).toMatch(/^keelson_/);
+  await made.getByRole("button", { name: "I have it" }).click();
+  const row = page.getByRole("row", { name: /^eve/ });
+  await row.waitFor();
+  expect(await page.content()).not.toContain(token);
+
+  const hers = await browser.page(`${url}/console/nodes`, { token });
+  await hers.getByRole("grid", { name: "Nodes" }).waitFor();
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await row.waitFor({ state: "detached" });
+  await hers.getByRole("button", { name: "Sign in" }).waitFor();
+  expect(await hers.getByRole("grid").count()).toBe(0);
+
+  await page.goto(`${url}/console/audit`);
+  await page.getByText("fleet.revokeToken").first().waitFor();
+  await shoot(page, "audit");
+  for (const one of [page, hers]) await one.close();
+}, 120_000);
+
 /** Things that can be used and that a screen reader could not name, and how far the page is too wide. */
 const PROBLEMS = `(() => {
   const nameless = [...document.querySelectorAll("button, a[href], input, select, textarea, [tabindex='0']")]

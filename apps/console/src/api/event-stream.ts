@@ -3,7 +3,7 @@
  * wants it again after it ended asks again.
  */
 import { Problem } from "./problem.ts";
-import { respond, type Query } from "./request.ts";
+import { noted, respond, type Query } from "./request.ts";
 
 /** A reader that falls this far behind one event has lost the thread: no event of ours is that long. */
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
@@ -51,5 +51,5 @@ function read(event: string): unknown {
   const item: unknown = JSON.parse(data);
   if (!failed) return item;
   const { code, message, status, ...details } = (item as { error: Record<string, unknown> }).error;
-  throw new Problem(Number(status), String(code), String(message), details);
+  throw noted(new Problem(Number(status), String(code), String(message), details));
 }

@@ -1,5 +1,5 @@
 /** One call of the gateway's HTTP API. Rejects with Problem; a call that was aborted rejects as fetch does. */
-import { asProblem, isAbort, problemOf } from "./problem.ts";
+import { asProblem, isAbort, problemOf, type Problem } from "./problem.ts";
 import { authorization } from "./token.ts";
 
 export interface RequestOptions {
@@ -52,8 +52,13 @@ export async function respond(verb: Verb, path: string, options: RequestOptions 
     throw asProblem(error);
   }
   if (answer.ok) return answer;
-  if (answer.status === 401) onUnauthorised();
-  throw problemOf(answer.status, await answer.text().catch(() => ""));
+  throw noted(problemOf(answer.status, await answer.text().catch(() => "")));
+}
+
+/** Tells whoever asks for tokens when one is not taken any more; also for a stream that was ended for it. */
+export function noted(problem: Problem): Problem {
+  if (problem.status === 401) onUnauthorised();
+  return problem;
 }
 
 /** A path with its parts made safe: `path\`/v1/jobs/${tenant}/jobs/${id}\``. */
