@@ -72,7 +72,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const tracer =
     exporter && new Tracer({ clock, random, sink: exporter, sampleRatio: options.traces?.sampleRatio ?? 0 });
   const metrics = new GatewayMetrics();
-  const authority = new Authority(tokens, clock);
+  const authority = new Authority(tokens, clock, {
+    staleMsMax: limits.tokenStaleMsMax,
+    staleMs: () => client.copy.staleMs,
+  });
   const rates = new RateLimits(limits, clock);
   const admission = new Admission(authority, rates);
   const auditor = new Auditor(options.audit ?? (await AuditLog.open({ clock })));

@@ -88,6 +88,8 @@ export interface GatewayLimits {
   readonly addressRequestsPerSecondMax: number;
   /** Tokens a second from one address that are not taken; ten times as many may come at once. */
   readonly refusalsPerSecondMax: number;
+  /** How long a gateway that hears nothing of the fleet, and so not of revoked tokens, goes on taking tokens; 0: for as long as it takes. */
+  readonly tokenStaleMsMax: number;
   /** Tokens and addresses whose rates are kept, each. */
   readonly rateKeysMax: number;
 }
@@ -112,5 +114,6 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   tokenRequestsPerSecondMax: 0,
   addressRequestsPerSecondMax: 0,
   refusalsPerSecondMax: 20,
+  tokenStaleMsMax: 0,
   rateKeysMax: 10_000,
 };

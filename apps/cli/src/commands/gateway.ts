@@ -66,7 +66,10 @@ async function run(config: GatewayConfig): Promise<void> {
       tokens: tokens?.source,
       audit,
       adminListen: config["admin-listen"] === undefined ? undefined : parseListen(config["admin-listen"]),
-      limits: rateLimits(config["token-rate"], config["address-rate"]),
+      limits: {
+        ...rateLimits(config["token-rate"], config["address-rate"]),
+        ...(config["token-stale"] === undefined ? {} : { tokenStaleMsMax: config["token-stale"] }),
+      },
       ...(certFile === undefined || keyFile === undefined ? {} : { tls: { certFile, keyFile } }),
       ...(grpcListen === undefined ? {} : { grpcListen: parseListen(grpcListen) }),
       ...(config.otlp === undefined ? {} : { traces: { otlpUrl: config.otlp, sampleRatio: 1 } }),

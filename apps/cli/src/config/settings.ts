@@ -91,6 +91,13 @@ const rate = (of: string) => ({
   schema: number(0, 1_000_000, false).optional(),
 });
 
+const tokenStale = {
+  value: "<time>",
+  about:
+    "how long it takes tokens while it hears nothing of the fleet, and so not of revoked ones (for ever)",
+  schema: duration.optional(),
+};
+
 const otlp = {
   value: "<url>",
   about: "where traces are sent, e.g. http://127.0.0.1:4318/v1/traces",
@@ -200,6 +207,7 @@ const GATEWAY = {
   audit: audit("where who did what is written, as lines of JSON; rotated (in memory only)"),
   "token-rate": rate("with one token"),
   "address-rate": rate("from one address without a token"),
+  "token-stale": tokenStale,
   insecure: {
     value: "",
     about: "listen off loopback without tokens or TLS, for whoever comes",

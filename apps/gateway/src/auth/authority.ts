@@ -11,23 +11,33 @@ const CHALLENGE = { "www-authenticate": 'Bearer realm="keelson"' } as const;
 /** Longer than any token: not worth looking at. */
 const HEADER_CHARS_MAX = 256;
 
+/** For how long tokens are taken while nothing is heard of the fleet, and so of tokens that were revoked. */
+export interface TokenTrust {
+  /** 0: for as long as it takes. */
+  readonly staleMsMax: number;
+  readonly staleMs: () => number;
+}
+
 export class Authority {
   /** Undefined when nobody needs a token. */
   readonly #check: TokenCheck | undefined;
   readonly #clock: Clock;
+  readonly #trust: TokenTrust | undefined;
   /** Ended when their token is no longer good. */
   readonly live: LiveRequests;
 
-  constructor(tokens: TokenSource | undefined, clock: Clock) {
+  constructor(tokens: TokenSource | undefined, clock: Clock, trust?: TokenTrust) {
+    this.#trust = trust;
     this.#check = tokens && new TokenCheck((id) => tokens.find(id));
     this.#clock = clock;
     this.live = new LiveRequests(clock);
     tokens?.watch((id) => this.live.revoked(id));
   }
 
-  /** Throws Problem UNAUTHORISED. Never says why a token is not taken: that would help to guess one. */
+  /** Throws Problem UNAUTHORISED, or NOT_READY when too much may have been revoked unheard. Never says why a token is not taken: that would help to guess one. */
   identify(authorization: string | undefined): Principal {
     if (!this.#check) return ANYONE;
+    this.#requireNews();
     if (authorization === undefined)
       throw unauthorised("this needs a token: send authorization: Bearer <token>");
     const [, token] =
@@ -35,6 +45,17 @@ export class Authority {
     const principal = token === undefined ? undefined : this.#check.principalOf(token, this.#clock.wall());
     if (!principal) throw unauthorised("this token is not taken: ask an operator for another");
     return principal;
+  }
+
+  #requireNews(): void {
+    if (!this.#trust || this.#trust.staleMsMax === 0) return;
+    const staleMs = this.#trust.staleMs();
+    if (staleMs > this.#trust.staleMsMax)
+      throw new Problem(
+        "NOT_READY",
+        `the gateway has not heard of the fleet for ${Math.floor(staleMs / 1_000)} s, and cannot tell which tokens are good`,
+        { headers: { "retry-after": "5" } },
+      );
   }
 
   /** Whether it may use the service at all; which tenant it asks for is known only once its input is read. Throws Problem FORBIDDEN. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { refusal } from "@keelson/runtime";
 import { ManualClock, TestFleet } from "@keelson/testkit";
 import { afterEach, expect, test } from "vitest";
+import { Authority } from "./authority.ts";
 import { createToken, TokenCheck } from "./token.ts";
 import { readTokenFile, tokenKey, tokensFromFile, tokensFromStore, writeTokenFile } from "./token-source.ts";
 import { tokensInFile, tokensInStore } from "./token-keeper.ts";
@@ -139,4 +140,23 @@ test("changes of a token file by many at once are all kept, and a lock whose own
   expect(await tokensInFile(path).remove(records[0]!.id)).toEqual(records[0]);
   expect(existsSync(`${path}.lock`)).toBe(false);
   expect(await tokensInFile(path).list()).toHaveLength(7);
+});
+
+test("a gateway that has heard nothing for too long takes no token, and says that it cannot tell", () => {
+  const clock = new ManualClock();
+  const { record, token } = createToken({ name: "ann", scope: "admin" }, clock.wall());
+  const source = tokensFromStore();
+  source.keyChanged?.({ kind: "token", rest: record.id } as never, JSON.stringify(record));
+  let staleMs = 0;
+  const ask = (staleMsMax: number): string => {
+    try {
+      return new Authority(source, clock, { staleMsMax, staleMs: () => staleMs }).identify(`Bearer ${token}`)
+        .name;
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+  expect([ask(0), ask(60_000)]).toEqual(["ann", "ann"]);
+  staleMs = 60_001;
+  expect([ask(0), ask(60_000)]).toEqual(["ann", "NOT_READY"]);
 });
