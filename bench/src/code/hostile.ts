@@ -23,7 +23,7 @@ export const hostile: readonly string[] = [
     "z" +
     ")".repeat(60) +
     "{3}",
-  Array.from({ length: 140 }, (_, i) => `w${i}[xy]z`).join("|"),
+  Array.from({ length: 105 }, (_, i) => `w${i}[xy]z`).join("|"),
   `(?i)${"[\\pL\\pN_]".repeat(80)}`,
   `${"a?".repeat(250)}${"a".repeat(250)}`,
   `${"(".repeat(200)}ab${")*".repeat(200)}c`,

@@ -146,12 +146,27 @@ function settle(part: Part): Part {
 }
 
 function oneOf(strings: ReadonlySet<string>): GramPlan {
+  const shared = commonHead(strings);
+  if (strings.size > 1 && shared.length >= 3) {
+    // Once for all of them, then the little in which they differ.
+    const rest = new Set(Array.from(strings, (each) => each.slice(shared.length - 2)));
+    return and({ kind: "literal", classes: shared.slice(0, EXACT_LENGTH_MAX) }, oneOf(rest));
+  }
   const of: GramPlan[] = [];
   for (const each of strings) {
     if (each.length < 3) return ALL;
     of.push({ kind: "literal", classes: each.slice(0, EXACT_LENGTH_MAX) });
   }
   return of.length === 1 ? of[0]! : { kind: "or", of };
+}
+
+function commonHead(strings: ReadonlySet<string>): string {
+  let head: string | undefined;
+  for (const each of strings) {
+    head ??= each;
+    while (!each.startsWith(head)) head = head.slice(0, -1);
+  }
+  return head ?? "";
 }
 
 function and(a: GramPlan, b: GramPlan): GramPlan {

@@ -31,30 +31,48 @@ interface Unit {
   readonly byte: number;
   readonly mask: number;
   readonly folds: boolean;
+  /** The most bytes that stand for it. */
+  readonly most: number;
 }
+
+/** A run of units, and what can lie before it. */
+interface Run {
+  readonly units: readonly Unit[];
+  readonly before: Length;
+}
+
+/** A part of a run that is as long as this and folds nowhere is worth more than the whole. */
+const PLAIN_MIN = 3;
 
 /** Longer runs say nothing more. */
 const UNITS_MAX = 256;
 
 export function requiredLiteral(node: Node): RequiredLiteral {
   const search = new Search();
-  const whole = search.walk(node);
+  const all = search.walk(node);
   search.cut();
-  const literal = search.best.length === 0 ? undefined : toLiteral(search.best);
+  const whole = all && search.best.units.length > 0 && search.runs === 1;
+  const folds = search.best.units.some((unit) => unit.folds);
+  // What folds nowhere can be looked for in any text.
+  const { units, before } =
+    !whole && folds && search.plain.units.length >= PLAIN_MIN ? search.plain : search.best;
   return {
-    literal,
-    whole: whole && literal !== undefined && search.runs === 1,
-    before: search.bestBefore.unlimited > 0 ? Infinity : search.bestBefore.bytes,
+    literal: units.length === 0 ? undefined : toLiteral(units),
+    whole,
+    before: before.unlimited > 0 ? Infinity : before.bytes,
     after:
-      search.length.unlimited > search.bestBefore.unlimited
+      search.length.unlimited > before.unlimited
         ? Infinity
-        : search.length.bytes - search.bestBefore.bytes - search.best.length,
+        : search.length.bytes - before.bytes - units.length,
   };
 }
 
+const NO_RUN: Run = { units: [], before: { bytes: 0, unlimited: 0 } };
+
 class Search {
-  best: readonly Unit[] = [];
-  bestBefore: Length = { bytes: 0, unlimited: 0 };
+  best: Run = NO_RUN;
+  /** The longest without a unit that folds. */
+  plain: Run = NO_RUN;
   runs = 0;
   /** The most bytes that what was walked so far can match: those of its limited parts, and how many parts have no limit. */
   length: Length = { bytes: 0, unlimited: 0 };
@@ -117,9 +135,16 @@ class Search {
   cut(): void {
     if (this.#run.length === 0) return;
     this.runs += 1;
-    if (this.#run.length > this.best.length) {
-      this.best = this.#run;
-      this.bestBefore = this.#runBefore;
+    const units = this.#run;
+    if (units.length > this.best.units.length) this.best = { units, before: this.#runBefore };
+    let { bytes } = this.#runBefore;
+    for (let from = 0; from < units.length;) {
+      const found = units.findIndex((unit, at) => at >= from && unit.folds);
+      const to = found === -1 ? units.length : found;
+      if (to - from > this.plain.units.length)
+        this.plain = { units: units.slice(from, to), before: { ...this.#runBefore, bytes } };
+      bytes += to - from + (units[to]?.most ?? 0);
+      from = to + 1;
     }
     this.#run = [];
   }
@@ -130,13 +155,19 @@ function unitsOf(ranges: readonly number[]): Unit[] | undefined {
   const [first, last] = ranges;
   if (first === undefined || last === undefined) return undefined;
   if (ranges.length === 2 && first === last)
-    return Array.from(Buffer.from(String.fromCodePoint(first)), (byte) => ({ byte, mask: 0, folds: false }));
+    return Array.from(Buffer.from(String.fromCodePoint(first)), (byte) => ({
+      byte,
+      mask: 0,
+      folds: false,
+      most: 1,
+    }));
   const lower = first + 0x20;
   if (first < 0x41 || first > 0x5a || last !== first || !contains(ranges, lower)) return undefined;
   const more =
     ranges.length === 6 && (ranges[4] === 0x212a || ranges[4] === 0x17f) && ranges[4] === ranges[5];
   if (ranges[2] !== lower || ranges[3] !== lower || (ranges.length !== 4 && !more)) return undefined;
-  return [{ byte: lower, mask: 0x20, folds: more }];
+  const most = more ? (ranges[4] === 0x212a ? 3 : 2) : 1;
+  return [{ byte: lower, mask: 0x20, folds: more, most }];
 }
 
 function toLiteral(units: readonly Unit[]): Literal {

@@ -105,8 +105,8 @@ export class Matcher {
     folding: (from: number, to: number) => boolean,
     out: MatchList,
   ): void {
-    const { literal, whole, folds } = this.#pattern;
-    if (whole && literal !== undefined && !(folds && folding(from, to)))
+    const { literal, whole } = this.#pattern;
+    if (whole && literal !== undefined && !(literal.folds && folding(from, to)))
       this.#literals(docEnd, from, Math.min(docEnd, to + literal.bytes.length - 1), out);
     else this.#scan(docStart, docEnd, from, to, folding, out);
   }
@@ -147,14 +147,14 @@ export class Matcher {
     out: MatchList,
   ): void {
     const { kernels, scratch, checkpoint, firstOfLine } = this.#place;
-    const { literal, lineBound, folds, before, after } = this.#pattern;
+    const { literal, lineBound, before, after } = this.#pattern;
     const regionEnd = lineBound ? this.#lineEnd(to, docEnd) : docEnd;
     // What lies in lines that the region before reached into is done.
     if (out.scannedTo >= regionEnd) return;
     const regionStart = lineBound
       ? this.#lineStart(Math.max(docStart, out.scannedTo), Math.max(from, out.scannedTo))
       : docStart;
-    const needle = literal !== undefined && !(folds && folding(regionStart, regionEnd));
+    const needle = literal !== undefined && !(literal.folds && folding(regionStart, regionEnd));
     if (!lineBound) {
       const first = needle
         ? kernels.find(docStart, docEnd, this.#needle, this.#mask, literal.bytes.length, ...this.#rare) >>> 0
