@@ -105,6 +105,7 @@ export const jobsPlugin = definePlugin({
     },
     CONFLICT: { status: 409, about: "the id exists with other content" },
     JOB_NOT_FOUND: { status: 404, about: "there is no such job of this tenant, or not any more" },
+    SHARD_NOT_FOUND: { status: 404, about: "there is no such shard of the job queue, or not any more" },
     SCHEDULE_NOT_FOUND: { status: 404, about: "there is no such schedule of this tenant" },
     LEASE_NOT_FOUND: {
       status: 404,

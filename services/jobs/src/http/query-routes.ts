@@ -1,9 +1,10 @@
 /** SQL about one shard, over HTTP: the same statements and tables as `Query` of `silo.v1`. */
 import { route } from "@keelson/runtime";
 import { z } from "zod";
-import { ShardCalls } from "../client/shard-calls.ts";
+import { SERVICE, ShardCalls } from "../client/shard-calls.ts";
 import type { QueryItem } from "../shard/query-desk.ts";
 import { ShardFailure } from "../shard/shard-failure.ts";
+import { existing } from "./queue-routes.ts";
 import { rowBytes, type Column, type Row } from "../sql/index.ts";
 
 const RESULT_BYTES_MAX = 16 * 1024 * 1024;
@@ -36,6 +37,7 @@ export const queryRoutes = {
         const rows: Row[] = [];
         let bytes = 0;
         const calls = new ShardCalls(call.access);
+        existing(params.shard, call.access.shards(SERVICE));
         for await (const item of calls.stream(params.shard, "query", body, call.signal)) {
           const got = item as QueryItem;
           if ("columns" in got) ({ columns } = got);

@@ -1,8 +1,8 @@
 /** Routes about queues and not one job: schedules, groups, tenants, events, shards, rate limits. */
-import { route, type Part } from "@keelson/runtime";
+import { route, type Part, type ShardDirectory } from "@keelson/runtime";
 import { z } from "zod";
 import { followEvents } from "../client/event-feed.ts";
-import { ShardCalls } from "../client/shard-calls.ts";
+import { SERVICE, ShardCalls } from "../client/shard-calls.ts";
 import { encodeValue } from "../client/values.ts";
 import {
   isRefusal,
@@ -47,6 +47,13 @@ const Rate = z.object({
   burst: z.coerce.number().default(0),
   created_at: z.coerce.number().optional(),
 });
+
+/** A shard that is not there is said to be missing at once; asked for, it would be waited for. */
+export function existing(shard: string, shards: ShardDirectory): string {
+  // No list at all: there may be one in a moment.
+  if (shards.ids.length === 0 || shards.has(shard)) return shard;
+  throw new ShardFailure("SHARD_NOT_FOUND", `there is no shard ${shard}: GET /v1/jobs/shards lists them`);
+}
 
 /** A group lies on all shards. */
 function pausing(paused: boolean) {
@@ -232,7 +239,11 @@ export const queueRoutes = {
     scope: "admin",
     mode: "write",
     limits: { timeoutMs: 60_000, inflightMax: 4 },
-    to: { kind: "one", shard: ({ params }) => params.shard, ask: ({ body }) => ({ method: "split", body }) },
+    to: {
+      kind: "one",
+      shard: ({ params }, shards) => existing(params.shard, shards),
+      ask: ({ body }) => ({ method: "split", body }),
+    },
   }),
   dump: route({
     verb: "GET",
@@ -247,6 +258,7 @@ export const queueRoutes = {
       kind: "custom",
       async *handle({ params, query }, call) {
         const calls = new ShardCalls(call.access);
+        existing(params.shard, call.access.shards(SERVICE));
         for await (const lines of calls.stream(params.shard, "dump", query, call.signal))
           yield* lines as readonly { key: string; value: unknown }[];
       },
