@@ -12,6 +12,8 @@ import { eventually } from "./eventually.ts";
 const FILES = 4;
 const LINES = 20_000;
 const MEMORY_MB = 200;
+/** What came within this stays. */
+const residenceMs = 1_000;
 
 export async function crowdTrial(terms: RunTerms, repositories: number): Promise<Trial> {
   const wishes: string[] = [];
@@ -22,7 +24,7 @@ export async function crowdTrial(terms: RunTerms, repositories: number): Promise
       guessMb: 6,
       settings: [
         "evictIdleMs = 0",
-        "evictResidenceMs = 1000",
+        `evictResidenceMs = ${residenceMs}`,
         "[code.scale]",
         `webhook = "http://127.0.0.1:${(hook.address() as AddressInfo).port}/"`,
         "[code.auction]",
@@ -42,12 +44,18 @@ export async function crowdTrial(terms: RunTerms, repositories: number): Promise
 async function judged(run: CodeRun, repositories: number, wishes: readonly string[]): Promise<Trial> {
   const { fleet, terms } = run;
   run.say(`${repositories} repositories of 6 MB on two nodes with 40 MB each, two of them pinned`);
-  for (let i = 0; i < repositories; i++) {
-    const name = `big${i}`;
-    const url = fleet.generate(name, FILES, LINES);
-    await fleet.add([{ name, url, pinned: i < 2 }]);
-    if (i < 2) await eventually("the pinned one is held", () => isHeld(run, name), terms.stepMs);
-  }
+  const added = Array.from({ length: repositories }, (_, i) => ({
+    name: `big${i}`,
+    url: fleet.generate(`big${i}`, FILES, LINES),
+    pinned: i < 2,
+  }));
+  // Only what was wanted later than others came may take their place: so these come first.
+  const first = Math.floor(repositories / 2);
+  await fleet.add(added.slice(0, first));
+  for (const { name } of added.slice(0, first))
+    await eventually(`${name} is held`, () => isHeld(run, name), terms.stepMs);
+  await sleep(residenceMs);
+  await fleet.add(added.slice(first));
   await eventually("evictions", async () => (await run.sum("code_evictions_total")) > 0, terms.stepMs);
   await eventually("the webhook hears of it", () => wishes.includes("up"), terms.stepMs);
   await run.settled(5_000);
