@@ -72,6 +72,7 @@ export class JobsShard implements Shard {
     this.#history = new History(wallMs, (name) => queue.queries.get(name));
     const holds = (tenant: string): boolean => this.#holds(tenant);
     this.#query = new QueryDesk({ shard: range.id, queue, clock, holds });
+    queue.onReady = (group) => this.#work.ready(group);
     queue.onEffects = (effects) => {
       this.#work.effects(effects);
       this.#watch.effects(effects);

@@ -15,7 +15,6 @@ class SlowQueue implements LeaseQueue {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const NOTHING = { taken: [], refreshes: [] };
-const READY = [{ kind: "ready", group: "g" }] as const;
 
 function openDesk(): { queue: SlowQueue; desk: WorkDesk } {
   const queue = new SlowQueue();
@@ -30,8 +29,8 @@ test("what becomes ready while a lease is on its way to the journal is asked for
   const { queue, desk } = openDesk();
   await turn();
   expect(queue.asked).toHaveLength(1);
-  // The lease found nothing, then a job came; both became durable at once, and the job is heard of first.
-  desk.effects(READY);
+  // The lease found nothing, then a job came, while the lease still waits for the journal.
+  desk.ready("g");
   expect(queue.asked).toHaveLength(1);
   queue.asked[0]!.answer(NOTHING);
   await turn();
@@ -45,7 +44,27 @@ test("a lease that finds nothing is not repeated by itself", async () => {
   queue.asked[0]!.answer(NOTHING);
   await turn();
   expect(queue.asked).toHaveLength(1);
-  desk.effects(READY);
+  desk.ready("g");
+  expect(queue.asked).toHaveLength(2);
+  desk.close();
+});
+
+test("a lease that makes more ready does not lead to another within it", async () => {
+  const { queue, desk } = openDesk();
+  await turn();
+  queue.asked[0]!.answer(NOTHING);
+  await turn();
+  const execute = queue.execute.bind(queue);
+  let depth = 0;
+  queue.execute = (command) => {
+    depth += 1;
+    expect(depth).toBe(1);
+    desk.ready("g");
+    const answer = execute(command);
+    depth -= 1;
+    return answer;
+  };
+  desk.ready("g");
   expect(queue.asked).toHaveLength(2);
   desk.close();
 });

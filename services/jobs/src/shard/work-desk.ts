@@ -43,6 +43,9 @@ export class WorkDesk {
   readonly #sessions = new Map<string, Session>();
   /** By group, the one that was served longest ago first. */
   readonly #groups = new Map<string, Session[]>();
+  /** Groups that are to be served, and whether somebody is at it. */
+  readonly #ready = new Set<string>();
+  #serving = false;
   /** Groups that became ready while all who have credit were asking: what they asked for may have been settled before. */
   readonly #again = new Set<string>();
 
@@ -75,12 +78,22 @@ export class WorkDesk {
     this.#ask(session);
   }
 
-  /** Hears of what the engine did. */
+  /** Hears of what the engine did, once it is durable. */
   effects(effects: readonly Effect[]): void {
-    for (const effect of effects) {
-      if (effect.kind === "ready") this.#serve(effect.group);
-      else if (effect.kind === "stop") this.#stop(effect);
+    for (const effect of effects) if (effect.kind === "stop") this.#stop(effect);
+  }
+
+  /** A group has something that may run, durable or not: a lease of it leaves when both are. */
+  ready(group: string): void {
+    this.#ready.add(group);
+    // A lease may make more ready: that is served by the call that is under way, and not within it.
+    if (this.#serving) return;
+    this.#serving = true;
+    for (const each of this.#ready) {
+      this.#ready.delete(each);
+      this.#serve(each);
     }
+    this.#serving = false;
   }
 
   /** The tenure ends: workers ask again elsewhere. */

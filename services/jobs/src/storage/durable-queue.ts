@@ -91,6 +91,8 @@ export class DurableQueue {
   readonly overview: Overview;
   /** Called in order, after what they speak of is durable. */
   onEffects: (effects: readonly Effect[]) => void = () => {};
+  /** Called at once when a group has something that may run, before that is durable: what is leased now becomes durable in the same flush. */
+  onReady: (group: string) => void = () => {};
   /** Called once when the queue stops by itself. */
   onFailure: (error: unknown) => void = () => {};
   readonly #options: DurableQueueOptions;
@@ -294,7 +296,9 @@ export class DurableQueue {
     this.#arm();
     if (records.length > 0) this.#considerCheckpoint();
     const { durable } = this.#commits;
-    return durable === undefined ? Promise.resolve(answer) : this.#whenDurable(durable, answer);
+    const answered = durable === undefined ? Promise.resolve(answer) : this.#whenDurable(durable, answer);
+    for (const effect of effects) if (effect.kind === "ready") this.onReady(effect.group);
+    return answered;
   }
 
   async #whenDurable<T>(durable: Promise<number>, answer: T): Promise<T> {
