@@ -16,6 +16,7 @@ const AROUND = 20;
 const LINE_CHARS_MAX = 1_500;
 /** Browsers give up on elements that are taller than some 16 million pixels. */
 const LINES_MAX = 750_000;
+const ROWS_KEPT_MAX = 2_000;
 const NO_RANGES: readonly Range[] = [];
 
 export interface FileViewProps {
@@ -41,7 +42,7 @@ export function FileView({
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
-  const [, again] = useReducer((n: number) => n + 1, 0);
+  const [round, again] = useReducer((n: number) => n + 1, 0);
   const colours = useMemo(
     () => new LineColours(lines, grammarOf(language), () => again(undefined)),
     [lines, language],
@@ -72,6 +73,42 @@ export function FileView({
     const from = event.shiftKey && chosen ? chosen.first : line;
     choose({ first: Math.min(from, line), last: Math.max(from, line) });
   };
+  // A row that stays is the same object, which is not looked at again: scrolling costs what comes into sight.
+  const drawn = useMemo(
+    () => new Map<number, JSX.Element>(),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the round says that colours have changed.
+    [lines, matches, chosen, colours, round],
+  );
+  const row = (number: number): JSX.Element => {
+    const known = drawn.get(number);
+    if (known) return known;
+    if (drawn.size >= ROWS_KEPT_MAX) drawn.clear();
+    const text = lines[number - 1] ?? "";
+    const ranges = matches.get(number) ?? NO_RANGES;
+    const isChosen = chosen !== undefined && number >= chosen.first && number <= chosen.last;
+    const made = (
+      <div key={number} class={isChosen ? "file-line chosen" : "file-line"}>
+        <a
+          class="line-number"
+          href={hashOf({ first: number, last: number })}
+          style={{ width: `${digits + 3}ch` }}
+          onClick={(event) => onNumber(event, number)}
+        >
+          {number}
+        </a>
+        <span>
+          <CodeLine
+            text={text}
+            tokens={colours.tokens(number - 1)}
+            ranges={ranges}
+            part={windowOf(text, ranges, LINE_CHARS_MAX)}
+          />
+        </span>
+      </div>
+    );
+    drawn.set(number, made);
+    return made;
+  };
   return (
     <div
       ref={scroller}
@@ -84,31 +121,7 @@ export function FileView({
     >
       <div style={{ height: `${count * LINE_PX}px`, minWidth: `calc(${widest + digits}ch + 4rem)` }}>
         <div style={{ transform: `translateY(${first * LINE_PX}px)` }}>
-          {lines.slice(first, last).map((text, offset) => {
-            const number = first + offset + 1;
-            const ranges = matches.get(number) ?? NO_RANGES;
-            const isChosen = chosen !== undefined && number >= chosen.first && number <= chosen.last;
-            return (
-              <div key={number} class={isChosen ? "file-line chosen" : "file-line"}>
-                <a
-                  class="line-number"
-                  href={hashOf({ first: number, last: number })}
-                  style={{ width: `${digits + 3}ch` }}
-                  onClick={(event) => onNumber(event, number)}
-                >
-                  {number}
-                </a>
-                <span>
-                  <CodeLine
-                    text={text}
-                    tokens={colours.tokens(number - 1)}
-                    ranges={ranges}
-                    part={windowOf(text, ranges, LINE_CHARS_MAX)}
-                  />
-                </span>
-              </div>
-            );
-          })}
+          {lines.slice(first, last).map((_, offset) => row(first + offset + 1))}
         </div>
       </div>
       {count < lines.length && <p class="muted">The first {count.toLocaleString("en")} lines are shown.</p>}

@@ -15,6 +15,8 @@ export interface Grammar {
   readonly capitals: boolean;
   /** The letter case of words does not count. */
   readonly anyCase: boolean;
+  /** The first characters of comments and spans: only there it is worth looking for one. */
+  readonly openers: string;
 }
 
 interface Span {
@@ -36,9 +38,8 @@ const triple = (quote: string): Span => ({
   escapes: true,
 });
 
-function grammar(words: string, parts: Partial<Omit<Grammar, "words">> = {}): Grammar {
-  return {
-    words: new Set(words.split(" ")),
+function grammar(words: string, parts: Partial<Omit<Grammar, "words" | "openers">> = {}): Grammar {
+  const made = {
     lineComments: ["//"],
     spans: [C_COMMENT],
     quotes: "\"'",
@@ -46,6 +47,8 @@ function grammar(words: string, parts: Partial<Omit<Grammar, "words">> = {}): Gr
     anyCase: false,
     ...parts,
   };
+  const opens = [...made.lineComments, ...made.spans.map(({ open }) => open)];
+  return { ...made, words: new Set(words.split(" ")), openers: opens.map((open) => open.charAt(0)).join("") };
 }
 
 const SCRIPT =
@@ -121,7 +124,7 @@ const GRAMMARS: Readonly<Record<string, Grammar>> = {
     "ADD ARG CMD COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL ONBUILD RUN SHELL STOPSIGNAL USER VOLUME WORKDIR AS",
     { lineComments: ["#"], spans: [], capitals: false },
   ),
-  Makefile: { ...shell, spans: [], quotes: "\"'" },
+  Makefile: grammar(SHELL, { lineComments: ["#"], spans: [], capitals: false }),
   YAML: data,
   TOML: data,
   INI: grammar("true false", { lineComments: ["#", ";"], spans: [], capitals: false }),

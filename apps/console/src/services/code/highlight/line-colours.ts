@@ -6,8 +6,8 @@ import type { Grammar } from "./grammar.ts";
 import { tokenize, type Token } from "./tokens.ts";
 
 /** Lines that may be read at once: about a millisecond of work. */
-const AHEAD_LINES = 1_000;
-const SLICE_LINES = 500;
+const AHEAD_LINES = 400;
+const SLICE_LINES = 400;
 
 export class LineColours {
   readonly #lines: readonly string[];

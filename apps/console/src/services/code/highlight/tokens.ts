@@ -25,7 +25,7 @@ const PLAIN_NAME = /[A-Za-z_$\u00a1-\uffff][\w$\u00a1-\uffff]*/y;
 const NUMBER = /\d[\w.]*/y;
 
 export function tokenize(line: string, grammar: Grammar, state = 0): TokenLine {
-  const { words, lineComments, spans, quotes, capitals, anyCase } = grammar;
+  const { words, lineComments, spans, quotes, capitals, anyCase, openers } = grammar;
   const name = capitals ? PLAIN_NAME : NAME;
   const tokens: Token[] = [];
   const end = Math.min(line.length, LINE_CHARS_MAX);
@@ -46,15 +46,17 @@ export function tokenize(line: string, grammar: Grammar, state = 0): TokenLine {
       at++;
       continue;
     }
-    const opened = spans.findIndex(({ open }) => line.startsWith(open, at));
-    if (opened >= 0) {
-      if (!finish(opened + 1, at, at + (spans[opened]?.open.length ?? 1)))
-        return { tokens, state: opened + 1 };
-      continue;
-    }
-    if (lineComments.some((open) => line.startsWith(open, at))) {
-      tokens.push({ from: at, to: line.length, kind: "comment" });
-      break;
+    if (openers.includes(char)) {
+      const opened = spans.findIndex(({ open }) => line.startsWith(open, at));
+      if (opened >= 0) {
+        if (!finish(opened + 1, at, at + (spans[opened]?.open.length ?? 1)))
+          return { tokens, state: opened + 1 };
+        continue;
+      }
+      if (lineComments.some((open) => line.startsWith(open, at))) {
+        tokens.push({ from: at, to: line.length, kind: "comment" });
+        break;
+      }
     }
     if (quotes.includes(char)) {
       const close = closing(line, char, true, at + 1);
