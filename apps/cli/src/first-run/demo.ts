@@ -39,7 +39,9 @@ export class Demo {
   async found(): Promise<DemoFound> {
     let repository = false;
     if (this.#services.has("code")) {
-      const { repositories } = (await this.#door.ask("GET", "/v1/code/repositories")) as {
+      // A fleet may have more of them than one page takes.
+      const named = new URLSearchParams({ name: DEMO_REPOSITORY }).toString();
+      const { repositories } = (await this.#door.ask("GET", `/v1/code/repositories?${named}`)) as {
         repositories: readonly { readonly name: string }[];
       };
       repository = repositories.some(({ name }) => name === DEMO_REPOSITORY);
