@@ -234,6 +234,7 @@ describe("grant", () => {
   test("what a lower rank stands by for is told of when it is asked about, and taken over all the same", () => {
     bench.plan("b", "a");
     expect(bench.machine.local(KEY)).toMatchObject({ key: KEY, hold: undefined });
+    expect([...bench.machine.locals()]).toEqual([]);
     expect(bench.kinds(4 * t.takeoverStepMs - 1)).toEqual([]);
     expect(bench.kinds(1)).toEqual(["grant"]);
   });

@@ -279,13 +279,9 @@ export class HostMachine {
     return this.#dirty.size > 0 ? -Infinity : this.#nextWake();
   }
 
-  /** What this node has to do with a replica: undefined when nothing. */
+  /** What this node has to do with a replica: undefined when nothing. Of one that it only stands by for, what there is to say; to ask changes nothing. */
   local(key: ReplicaKey): Local | undefined {
-    const at = this.#standBys.take(key);
-    if (at === undefined) return this.#locals.get(key);
-    // Somebody asks about one that stood by: it goes on as it would have.
-    if (at !== Infinity) this.#wakes.set(key, at);
-    return this.#newLocal(key);
+    return this.#locals.get(key) ?? (this.#standBys.has(key) ? newLocal(key) : undefined);
   }
 
   locals(): Iterable<Local> {
@@ -463,16 +459,12 @@ export class HostMachine {
 
   /** What this node has to do with a replica; one that is new is looked at. */
   #local(key: ReplicaKey): Local {
-    const known = this.#locals.get(key);
-    if (known) return known;
-    this.#standBys.take(key);
-    this.#dirty.add(key);
-    return this.#newLocal(key);
-  }
-
-  #newLocal(key: ReplicaKey): Local {
-    const local = newLocal(key);
+    let local = this.#locals.get(key);
+    if (local) return local;
+    local = newLocal(key);
+    this.#standBys.forget(key);
     this.#locals.set(key, local);
+    this.#dirty.add(key);
     return local;
   }
 

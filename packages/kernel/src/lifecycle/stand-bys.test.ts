@@ -34,10 +34,9 @@ test("another plan of a service replaces its own only, and its times", () => {
   expect(standBys.due(300)).toEqual(["s/1/0"]);
 });
 
-test("what was taken out is not due", () => {
+test("what was forgotten is not due", () => {
   const standBys = new StandBys();
   standBys.add("s/1/0", 100);
-  expect(standBys.take("s/1/0")).toBe(100);
-  expect(standBys.take("s/1/0")).toBeUndefined();
+  standBys.forget("s/1/0");
   expect(standBys.due(100)).toEqual([]);
 });

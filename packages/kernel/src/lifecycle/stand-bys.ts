@@ -28,11 +28,8 @@ export class StandBys {
     this.#at.set(key, Infinity);
   }
 
-  /** When it wanted to be looked at; undefined when it did not stand by. */
-  take(key: ReplicaKey): number | undefined {
-    const at = this.#at.get(key);
+  forget(key: ReplicaKey): void {
     this.#at.delete(key);
-    return at;
   }
 
   /** Forgets those of a service: another plan says who stands by. */
