@@ -19,7 +19,7 @@ const RUN_JOBS = [20_000, 320_000, 5_120_000];
 const RETENTION_MS = 7 * 86_400_000;
 const RESULT = "r".repeat(20);
 
-export interface FinishedName {
+interface FinishedName {
   readonly tenant: string;
   readonly id: string;
 }

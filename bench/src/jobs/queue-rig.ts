@@ -18,7 +18,7 @@ export interface QueueRig {
   close(): Promise<void>;
 }
 
-export interface QueueRigOptions {
+interface QueueRigOptions {
   /** Stays when the queue is closed; a folder of its own, which goes then, when left out. */
   readonly folder?: string;
   /** Rises with every opening of a folder. */

@@ -15,7 +15,7 @@ export interface Add {
   readonly others?: readonly PlacedJob[] | undefined;
 }
 
-export type PlacedJob = readonly [index: number, job: JobSpec];
+type PlacedJob = readonly [index: number, job: JobSpec];
 
 const VERSION = 1;
 /** Version, length of the group, priority and flags of a plain body. */
