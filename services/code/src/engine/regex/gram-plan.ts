@@ -35,6 +35,8 @@ const SET_MAX = 128;
 const EXACT_LENGTH_MAX = 64;
 const EDGE_LENGTH_MAX = 24;
 const REPEAT_COPIES_MAX = 4;
+/** So many strings are looked up one by one, even if they begin alike. */
+const FEW = 8;
 /** Conditions that are asked for together: more would say little and cost much. */
 const AND_MAX = 32;
 /** Strings of one plan; an expression with more alternatives is looked for everywhere. */
@@ -147,8 +149,8 @@ function settle(part: Part): Part {
 
 function oneOf(strings: ReadonlySet<string>): GramPlan {
   const shared = commonHead(strings);
-  if (strings.size > 1 && shared.length >= 3) {
-    // Once for all of them, then the little in which they differ.
+  if (strings.size > FEW && shared.length >= 3) {
+    // Once for all of them, then the little in which they differ. A few are better asked for whole: two conditions need not hold in one place.
     const rest = new Set(Array.from(strings, (each) => each.slice(shared.length - 2)));
     return and({ kind: "literal", classes: shared.slice(0, EXACT_LENGTH_MAX) }, oneOf(rest));
   }
