@@ -45,51 +45,58 @@ async function number(page: Page, script: string): Promise<number> {
   return Number(await page.evaluate(script));
 }
 
+/** Looks at the page for a while, and says how long each of its long tasks took. */
+async function longTasks(page: Page, look: () => Promise<void>): Promise<readonly number[]> {
+  await page.evaluate("void (tasks.length = 0)");
+  await look();
+  return JSON.parse(String(await page.evaluate("JSON.stringify(tasks.map(([, ms]) => ms))"))) as number[];
+}
+
 test("1,000 nodes and 100,000 shards with 400 moves a second: no long task once loaded, and a small heap", async () => {
   const page = await browser.page("about:blank");
   await page.addInitScript({ content: WATCH_TASKS });
   await page.goto(`${url}/console/map`);
   await page.getByText("100,000 held").waitFor({ timeout: 60_000 });
-  await page.getByRole("application").waitFor();
-  const loading = JSON.stringify(await page.evaluate("tasks.map(([, ms]) => ms)"));
+  const map = page.getByRole("application");
+  await map.waitFor();
   await shoot(page, "large-map");
-  await page.waitForTimeout(500);
+  const loading = JSON.stringify(await page.evaluate("tasks.map(([, ms]) => ms)"));
 
-  await page.evaluate("void (tasks.length = 0)");
   child.send("move");
   await page.getByText(/[1-9]\d* moving/).waitFor();
-  const before = await number(page, "performance.now()");
-  const map = page.getByRole("application");
   await map.focus();
-  for (let step = 0; step < 12; step++) {
-    await page.keyboard.press(step % 2 === 0 ? "ArrowRight" : "ArrowDown");
-    await page.mouse.move(300 + step * 40, 300 + step * 20);
-    await page.waitForTimeout(350);
-  }
-  await page.mouse.wheel(0, 800);
-  await page.waitForTimeout(500);
-  const watched = Math.round((await number(page, "performance.now()")) - before);
-  const tasks = JSON.parse(
-    String(await page.evaluate("JSON.stringify(tasks.map(([, ms]) => ms))")),
-  ) as number[];
+  const onMap = await longTasks(page, async () => {
+    for (let step = 0; step < 12; step++) {
+      await page.keyboard.press(step % 2 === 0 ? "ArrowRight" : "ArrowDown");
+      await page.mouse.move(300 + step * 40, 300 + step * 20);
+      await page.waitForTimeout(350);
+    }
+    await page.mouse.wheel(0, 800);
+    await page.waitForTimeout(500);
+  });
   await shoot(page, "large-map-moving");
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("n");
+  await page.getByRole("link", { name: "node-0000" }).waitFor();
+  const onNodes = await longTasks(page, () => page.waitForTimeout(2_500));
+  await shoot(page, "large-nodes");
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await page.getByText("100,000 replicas").waitFor();
+  const onShards = await longTasks(page, () => page.waitForTimeout(2_500));
+  await page.getByRole("searchbox").fill("9999");
+  await page.getByText("19 replicas").waitFor();
   await page.evaluate("gc()");
   const heapBytes = await number(page, "performance.memory.usedJSHeapSize");
   child.send("rest");
 
-  const longest = Math.max(0, ...tasks);
   process.stdout.write(
-    `large fleet: ${tasks.length} tasks over ${TASK_MS_MAX} ms in ${watched} ms, the longest ${longest} ms; heap ${(heapBytes / 1024 / 1024).toFixed(1)} MiB; while loading ${loading}; load average ${loadavg()[0]?.toFixed(1)}\n`,
+    `large fleet: tasks over ${TASK_MS_MAX} ms on the map ${JSON.stringify(onMap)}, nodes ${JSON.stringify(onNodes)}, shards ${JSON.stringify(onShards)}, while loading ${loading}; heap ${(heapBytes / 1024 / 1024).toFixed(1)} MiB; load average ${loadavg()[0]?.toFixed(1)}\n`,
   );
+  const tasks = [...onMap, ...onNodes, ...onShards];
   expect(heapBytes).toBeLessThan(HEAP_BYTES_MAX);
-  expect(longest).toBeLessThan(TASK_MS_MAX * BUSY);
-  expect(tasks.length).toBeLessThan(20);
-  expect(browser.wrong).toEqual([]);
-
-  await page.goto(`${url}/console/shards?q=9999`);
-  await page.getByText("19 replicas").waitFor();
-  await page.goto(`${url}/console/nodes`);
-  await page.getByRole("link", { name: "node-0000" }).waitFor();
-  await shoot(page, "large-nodes");
+  expect(Math.max(0, ...tasks)).toBeLessThan(TASK_MS_MAX * BUSY);
+  expect(tasks.length).toBeLessThan(40);
   expect(browser.wrong).toEqual([]);
 }, 180_000);

@@ -1,6 +1,7 @@
 /** The map of nodes and shards: what is where, in which state, how much it carries, and what moves, as it moves. */
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
+import { compareNames } from "../ui/compare-names.ts";
 import { formatCount, plural } from "../ui/format.ts";
 import { STATES, type FleetModel } from "./feed/model.ts";
 import { Choice, FilterField } from "./filter-field.tsx";
@@ -38,7 +39,7 @@ function Map({ model, version }: Live): JSX.Element {
   const nodes = useMemo(
     () =>
       shownNodes
-        .toSorted((a, b) => a.zone.localeCompare(b.zone) || compare(a.node, b.node))
+        .toSorted((a, b) => compareNames(a.zone, b.zone) || compareNames(a.node, b.node))
         .map(({ i }) => i),
     [model, shownNodes.map(({ i }) => i).join()],
   );
@@ -72,12 +73,6 @@ function Map({ model, version }: Live): JSX.Element {
       <MapView model={model} version={version} mode={MODES[by] ?? "state"} passes={passes} nodes={nodes} />
     </div>
   );
-}
-
-const order = new Intl.Collator("en", { numeric: true });
-
-function compare(a: string, b: string): number {
-  return order.compare(a, b);
 }
 
 /** Undefined when everything passes. */

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useLocation } from "preact-iso";
 import { useMemo } from "preact/hooks";
 import { Bar } from "../ui/bar.tsx";
+import { compareNames } from "../ui/compare-names.ts";
 import { Empty } from "../ui/empty.tsx";
 import { formatAgo, formatBytes, formatCount, formatNumber, plural } from "../ui/format.ts";
 import { Table, type Column } from "../ui/table.tsx";
@@ -114,7 +115,7 @@ function Nodes({ model, version }: Live): JSX.Element {
   );
 }
 
-const byName = (a: NodeFacts, b: NodeFacts): number => a.node.localeCompare(b.node, "en", { numeric: true });
+const byName = (a: NodeFacts, b: NodeFacts): number => compareNames(a.node, b.node);
 
 const ORDERS: Readonly<Record<string, (a: NodeFacts, b: NodeFacts) => number>> = {
   "most held first": (a, b) => b.held - a.held || byName(a, b),

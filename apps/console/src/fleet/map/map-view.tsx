@@ -114,13 +114,12 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
     if (i !== undefined) route(shardHref(model.serviceName(i), model.shards[i] ?? ""));
   };
   const onKey = (event: KeyboardEvent): void => {
-    if (event.key === "Enter") open(selected);
+    if (event.key === "Enter" && event.shiftKey) {
+      const node = selected === undefined ? undefined : model.nodeName(model.holder[selected]!);
+      if (node !== undefined) route(nodeHref(node));
+    } else if (event.key === "Enter") open(selected);
     else if (event.key === "Escape") setSelected(undefined);
-    else if (event.key === "n" && selected !== undefined) {
-      const node = model.nodeName(model.holder[selected]!);
-      if (node === undefined) return;
-      route(nodeHref(node));
-    } else {
+    else {
       const next = walk(model, layout, selected, event.key);
       if (next === undefined) return;
       setSelected(next);
@@ -146,7 +145,7 @@ export function MapView({ model, version, mode, passes, nodes }: MapProps): JSX.
           tabIndex={0}
           style={{ height: `${height}px` }}
           role="application"
-          aria-label="Map of nodes and shards. Arrow keys go from shard to shard, page keys from node to node, Enter opens the shard, n its node."
+          aria-label="Map of nodes and shards. Arrow keys go from shard to shard, page keys from node to node, Enter opens the shard, Shift and Enter its node."
           aria-describedby="map-chosen"
           onMouseMove={(event) => setHovered(at(event))}
           onMouseLeave={() => setHovered(undefined)}
