@@ -46,7 +46,7 @@ function within(
   return undefined;
 }
 
-/** The nearest replica of the nearest tile that lies in the direction. */
+/** The nearest replica of the nearest tile that lies in the direction and is not empty. */
 function beyond(
   model: FleetModel,
   layout: Layout,
@@ -55,19 +55,37 @@ function beyond(
   [dx, dy]: readonly [number, number],
 ): number | undefined {
   const start = cellCentre(layout, tile, model.seats.seatOf(from));
-  let best: { i: number; far: number } | undefined;
+  let next: { tile: Tile; far: number } | undefined;
   for (const other of layout.tiles) {
-    if (other === tile) continue;
     const ahead = dx === 0 ? (other.y - tile.y) * dy : (other.x - tile.x) * dx;
-    const aside = Math.abs(dx === 0 ? other.x - tile.x : other.y - tile.y);
-    if (ahead <= 0 || (dx !== 0 && aside > 0)) continue;
-    for (const [seat, i] of model.seats.of(other.node).entries()) {
-      if (i < 0 || seat >= other.columns * other.rows) continue;
-      const end = cellCentre(layout, other, seat);
-      const far =
-        Math.abs(end.x - start.x) * (dx === 0 ? 2 : 1) + Math.abs(end.y - start.y) * (dy === 0 ? 2 : 1);
-      if (!best || far < best.far) best = { i, far };
-    }
+    const aside = dx === 0 ? asideOf(start.x, other, layout.cellPx) : Math.abs(other.y - tile.y);
+    if (ahead <= 0 || (dx !== 0 && aside > 0) || model.seats.taken(other.node) === 0) continue;
+    const far = ahead + 2 * aside;
+    if (!next || far < next.far) next = { tile: other, far };
+  }
+  return next && nearest(model, layout, next.tile, start);
+}
+
+/** How far a point is beside a tile; 0 above or below it. */
+function asideOf(x: number, tile: Tile, cellPx: number): number {
+  return Math.max(0, tile.x - x, x - (tile.x + tile.columns * cellPx));
+}
+
+function nearest(
+  model: FleetModel,
+  layout: Layout,
+  tile: Tile,
+  start: { readonly x: number; readonly y: number },
+): number | undefined {
+  let best: { i: number; far: number } | undefined;
+  for (const [seat, i] of model.seats
+    .of(tile.node)
+    .slice(0, tile.columns * tile.rows)
+    .entries()) {
+    if (i < 0) continue;
+    const { x, y } = cellCentre(layout, tile, seat);
+    const far = Math.abs(x - start.x) + Math.abs(y - start.y);
+    if (!best || far < best.far) best = { i, far };
   }
   return best?.i;
 }
