@@ -1,7 +1,6 @@
 /** Answers SQL about a shard: a few statements at a time, each for a bounded time, and between rows everybody else has a turn. */
 import type { Clock } from "@keelson/kernel";
-import { Statement, type Column, type Row, type Value } from "../sql/index.ts";
-import { SqlError } from "../sql/sql-error.ts";
+import { SqlError, Statement, type Column, type Row, type Value } from "../sql/index.ts";
 import type { DurableQueue } from "../storage/durable-queue.ts";
 import { rowsOf } from "./query-tables.ts";
 

@@ -4,4 +4,4 @@ export { Statement } from "./statement.ts";
 export type { Row } from "./compile.ts";
 export { rowBytes } from "./ordering.ts";
 export type { ColumnType, Value } from "./syntax.ts";
-export { TABLES, type Column, type TableName } from "./tables.ts";
+export type { Column, TableName } from "./tables.ts";

@@ -44,6 +44,10 @@ export class Checkpointer {
   #manifest: Manifest;
   #stale: string[];
   #running: Promise<void> | undefined;
+  /** The last number that was tried: each try has one of its own, because one that failed may have left pages, and its mark is in the journal. */
+  #number: number;
+  /** Keys that a try wrote which failed; undefined when none did. Whether its manifest was stored nobody knows. */
+  #failed: string[] | undefined;
   /** `Commits.bytes` at the last one. */
   bytesAtLast = 0;
 
@@ -51,6 +55,7 @@ export class Checkpointer {
     this.#options = options;
     this.#manifest = options.manifest;
     this.#stale = options.stale;
+    this.#number = options.manifest.checkpoint;
   }
 
   get manifest(): Manifest {
@@ -69,21 +74,36 @@ export class Checkpointer {
 
   async #run(): Promise<void> {
     const { engine } = this.#options;
+    await this.#clear();
+    const keys: string[] = [];
     try {
-      await this.#take();
+      await this.#take(++this.#number, keys);
     } catch (error) {
       // What was handed over is not stored; the next checkpoint writes it again.
-      engine.state.pages.markAllDirty();
+      engine.state.pages.markAllDirty(this.#options.versions.keys());
+      // What failed after its manifest was stored has not failed: its pages are those that count.
+      if (this.#manifest.checkpoint !== this.#number) this.#failed = keys;
       throw error;
     }
     await this.#tidyRuns();
     await this.#deleteStale();
   }
 
-  async #take(): Promise<void> {
+  /** Nothing that an earlier try left, here or in another tenure, may be in the way: it could be taken for what the next one writes, or be deleted with it. */
+  async #clear(): Promise<void> {
+    const failed = this.#failed;
+    if (failed !== undefined) {
+      // The one before counts again, if it ever did not.
+      await this.#commit(this.#manifest);
+      this.#stale.push(...failed);
+      this.#failed = undefined;
+    }
+    await this.#deleteStale();
+  }
+
+  async #take(number: number, keys: string[]): Promise<void> {
     const { engine, commits, finished, versions, tail } = this.#options;
     const { state } = engine;
-    const number = this.#manifest.checkpoint + 1;
     // Of one moment, in one turn: the mark, the rest, the lists of jobs, and the promise of pages.
     const [mark] = engine.mark(number);
     const marked = commits.append(mark as Buffer);
@@ -93,7 +113,8 @@ export class Checkpointer {
     const rest = restEntries(number, encodeRest(state));
     const ended = Array.from(state.finished, (job) => ({ job, stored: frozen(job) }));
     const forgotten = Array.from(state.forgotten.entries());
-    const written = await this.#writeActive(number);
+    const written = await this.#writeActive(number, keys);
+    for (const { key } of rest) keys.push(key);
     const run =
       ended.length + forgotten.length === 0
         ? undefined
@@ -127,7 +148,7 @@ export class Checkpointer {
   }
 
   /** Writes pages while more are encoded, so that memory holds only a few. */
-  async #writeActive(number: number): Promise<{ page: number; isEmpty: boolean }[]> {
+  async #writeActive(number: number, keys: string[]): Promise<{ page: number; isEmpty: boolean }[]> {
     const { engine, pause } = this.#options;
     const { pages } = engine.state;
     const written: { page: number; isEmpty: boolean }[] = [];
@@ -135,7 +156,9 @@ export class Checkpointer {
     let bytes = 0;
     pages.beginHandOver((page) => {
       const value = encodeJobPage(page);
-      waiting.push({ key: activeKey(page.number, number), value });
+      const key = activeKey(page.number, number);
+      waiting.push({ key, value });
+      keys.push(key);
       bytes += value.length;
       written.push({ page: page.number, isEmpty: page.size === 0 });
     });

@@ -84,9 +84,17 @@ export class JobPages {
     return true;
   }
 
-  /** Everything is to be written again: the checkpoint failed, or the pages were just loaded from elsewhere. */
-  markAllDirty(): void {
+  /**
+   * Everything is to be written again: the checkpoint failed, or the pages were just loaded from elsewhere. `stored` are the pages that the last checkpoint holds:
+   * one that has become empty since, and was let go when the failed one was told so, must be told to the next.
+   */
+  markAllDirty(stored: Iterable<number> = []): void {
     this.#pending.clear();
+    for (const number of stored) {
+      const page = this.#pages.get(number) ?? { number, jobs: [], size: 0, dirty: true, stored: true };
+      page.stored = true;
+      this.#pages.set(number, page);
+    }
     for (const page of this.#pages.values()) {
       page.dirty = true;
       this.#dirty.add(page);
