@@ -21,7 +21,7 @@ import { badOption, wholeNumber } from "./options.ts";
 const STEP_MS = 300_000;
 /** For auctions one after another, and builds from git, of what one node of eight held. */
 const BUILD_MS = 20_000;
-/** More than two nodes of 40 MB can hold, at 6 MB each. */
+/** More than two nodes of 48 MB can hold, at 6 MB each. */
 const CROWD = 18;
 
 const codeFleet: Bench = {

@@ -145,7 +145,7 @@ test("a token that has expired is told, and read again once it is replaced; no t
 });
 
 test("a repository that is larger than any node is told to fit nowhere, and nothing makes room for it", async () => {
-  // 54 MB of text for nodes with 40 MB of memory for indexes.
+  // 54 MB of text for nodes with 32 MB of memory for indexes.
   await code.add([{ name: "huge", url: code.generate("huge", 36, 30_000) }]);
   await eventually(
     "it is demanded",

@@ -40,12 +40,13 @@ describe.each(["redis", "etcd"] as const)("on %s", (store) => {
   );
 
   test.runIf(FULL || store === "etcd")(
-    "with one replica every gap is said to be one, and closes; a drain leaves none",
+    "with one replica every gap is said to be one, and closes",
     async () => {
       run = await CodeRun.start({ ...TERMS, store });
       await run.fill();
       expect(await oneReplicaTrial(run, BUILD_MS, FULL)).toMatchObject({ broken: [] });
-      expect(await drainTrial(run)).toMatchObject({ broken: [] });
+      // In short form the test of the service drains a node.
+      if (FULL) expect(await drainTrial(run)).toMatchObject({ broken: [] });
     },
     TEST_MS,
   );

@@ -8,10 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CodeRun, type RunTerms, type Trial } from "./code-run.ts";
 import { eventually } from "./eventually.ts";
 
-/** Each repository's index takes about 6 MB, and a node has 40 MB for all of them. */
+/** Each repository has 6 MB of text and an index of no less, and a node has 48 MB for all of them. */
 const FILES = 4;
-const LINES = 20_000;
-const MEMORY_MB = 200;
+const LINES = 32_000;
+const MEMORY_MB = 240;
 /** What came within this stays. */
 const residenceMs = 1_000;
 
@@ -43,7 +43,7 @@ export async function crowdTrial(terms: RunTerms, repositories: number): Promise
 
 async function judged(run: CodeRun, repositories: number, wishes: readonly string[]): Promise<Trial> {
   const { fleet, terms } = run;
-  run.say(`${repositories} repositories of 6 MB on two nodes with 40 MB each, two of them pinned`);
+  run.say(`${repositories} repositories of 6 MB on two nodes with 48 MB each, two of them pinned`);
   const added = Array.from({ length: repositories }, (_, i) => ({
     name: `big${i}`,
     url: fleet.generate(`big${i}`, FILES, LINES),

@@ -22,7 +22,9 @@ export const codeSettings = z.object({
   memory: size
     .default(1 << 30)
     .describe("what the process may take in all; indexes get what is left beside the process itself"),
-  processMemory: size.default(160 << 20).describe("what the process takes without any index"),
+  processMemory: size
+    .default(192 << 20)
+    .describe("what the process takes besides indexes, two builds included"),
   workers: z.int().min(1).max(64).default(2).describe("threads that search"),
   replicas: z.int().min(1).max(9).default(1).describe("nodes that hold each repository"),
   buildsMax: z.int().min(1).max(64).default(2).describe("indexes that are built at once"),
