@@ -4,7 +4,6 @@
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { CodeRun, type RunTerms } from "./code-run.ts";
-import { drainTrial } from "./drain-trial.ts";
 import { oneReplicaTrial } from "./one-replica-trial.ts";
 import { twoReplicasTrial } from "./two-replicas-trial.ts";
 
@@ -45,8 +44,6 @@ describe.each(["redis", "etcd"] as const)("on %s", (store) => {
       run = await CodeRun.start({ ...TERMS, store });
       await run.fill();
       expect(await oneReplicaTrial(run, BUILD_MS, FULL)).toMatchObject({ broken: [] });
-      // In short form the test of the service drains a node.
-      if (FULL) expect(await drainTrial(run)).toMatchObject({ broken: [] });
     },
     TEST_MS,
   );
