@@ -29,7 +29,8 @@ export function checkSize(node: Node, statesMax: number = STATES_MAX): void {
   if (weight(node) > statesMax) throw tooLarge();
 }
 
-function weight(node: Node): number {
+/** About how many states its program has. */
+export function weight(node: Node): number {
   switch (node.kind) {
     case "empty":
       return 0;

@@ -240,7 +240,7 @@ export class Matcher {
   #prepare(): void {
     if (this.#forward !== undefined) return;
     const { memory, rowsFrom, rowsTo } = this.#place;
-    const { forward, backward } = this.#pattern.programs();
+    const { forward, backward } = this.#pattern.programs(this.#place.checkpoint);
     const middle = (rowsFrom + Math.floor((rowsTo - rowsFrom) / 2)) & ~63;
     this.#forward = new Dfa(forward, false, memory, rowsFrom, middle);
     this.#backward = new Dfa(backward, true, memory, middle, rowsTo);

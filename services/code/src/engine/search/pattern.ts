@@ -6,7 +6,7 @@ import { foldSet } from "../regex/case-fold.ts";
 import { analyseGrams, literalPlan, type GramPlan } from "../regex/gram-plan.ts";
 import { plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
 import { parseRegex } from "../regex/parse.ts";
-import { checkSize, compile, type Program } from "../regex/program.ts";
+import { checkSize, compile, weight, type Program } from "../regex/program.ts";
 import { canMatchLineBreak, type Node } from "../regex/syntax.ts";
 
 export interface Pattern {
@@ -22,8 +22,10 @@ export interface Pattern {
   /** No match contains a line break, so each lies in one line. */
   readonly lineBound: boolean;
   readonly withinLines: boolean;
+  /** About how many states its programs have. */
+  readonly states: number;
   /** Made when first asked for: most searches need none. */
-  programs(): { readonly forward: Program; readonly backward: Program };
+  programs(checkpoint: () => void): { readonly forward: Program; readonly backward: Program };
 }
 
 /** Shorter needles are in almost every line, where looking for them costs more than it saves. */
@@ -52,7 +54,8 @@ export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: (
     after,
     lineBound: !canMatchLineBreak(node),
     withinLines: query.kind === "regex" && query.withinLines === true,
-    programs: once(node, checkpoint),
+    states: weight(node),
+    programs: once(node),
   };
 }
 
@@ -71,6 +74,7 @@ function fromLiteral(text: string, checkpoint: () => void): Pattern {
     after: 0,
     lineBound: !literal.bytes.includes(10),
     withinLines: false,
+    states: 0,
     programs: () => {
       throw new Error("a literal needs no automaton");
     },
@@ -87,9 +91,9 @@ function foldedText(text: string): Node {
   return { kind: "concat", of };
 }
 
-function once(node: Node, checkpoint: () => void): Pattern["programs"] {
+function once(node: Node): Pattern["programs"] {
   let made: ReturnType<Pattern["programs"]> | undefined;
-  return () =>
+  return (checkpoint) =>
     (made ??= {
       forward: compile(node, { backward: false, anywhere: true, checkpoint }),
       backward: compile(node, { backward: true, anywhere: false, checkpoint }),

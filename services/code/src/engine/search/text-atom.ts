@@ -6,7 +6,8 @@ import { filterBlocks } from "./gram-filter.ts";
 import { MatchList } from "./match-list.ts";
 import { Matcher } from "./matcher.ts";
 import { bitmapAt, type OpenSegment } from "./open-segment.ts";
-import { compilePattern, type Pattern } from "./pattern.ts";
+import { patternOf } from "./pattern-cache.ts";
+import type { Pattern } from "./pattern.ts";
 
 export interface AtomTerms {
   readonly slot: number;
@@ -41,7 +42,7 @@ export class TextAtom {
   scannedBytes = 0;
 
   constructor(query: SubstringQuery | RegexQuery, terms: AtomTerms) {
-    this.pattern = compilePattern(query, terms.checkpoint);
+    this.pattern = patternOf(query, terms.checkpoint);
     this.#scope = terms.inSymbols ? "content" : query.scope;
     this.#terms = terms;
   }
