@@ -66,6 +66,21 @@ test("a listing older than what was seen is fallen and replaces everything", () 
   expect(image.get("b")?.revision).toBe(5);
 });
 
+test("a listing that shows a key as it was before a write it should know of is fallen, however far the store has counted on", () => {
+  const image = listed(9, entry("a", 9), entry("b", 8));
+  const { fallen } = image.relist([page(30, [entry("a", 7), entry("b", 8)])]);
+  expect(fallen).toBe(true);
+  expect(image.get("a")?.revision).toBe(7);
+  expect(image.revision).toBe(30);
+});
+
+test("an own write that is later than a page does not make the page fallen", () => {
+  const image = listed(5, entry("a", 3));
+  image.learn(9, [put("a", 9)]);
+  expect(image.relist([page(8, [entry("a", 3)])]).fallen).toBe(false);
+  expect(image.get("a")?.revision).toBe(9);
+});
+
 test("a listing of another incarnation replaces everything, higher revisions or not", () => {
   const image = listed(5, entry("a", 5));
   const { fallen } = image.relist([page(50, [entry("b", 2)], "two")]);

@@ -76,12 +76,15 @@ export class StoreImage {
 
   /**
    * A whole listing, page by page as it came. Keys that it lacks are gone, unless we know of a write later than the first page.
-   * A listing of another incarnation, or one that is older than what we have seen (`fallen`), replaces everything.
+   * A listing of another incarnation, or one of a store that has gone back in time (`fallen`), replaces everything: one that is older than what we have seen, or that shows a key as it was
+   * before a write that it should know of.
    */
   relist(pages: readonly RangePage[]): { changes: ImageChange[]; fallen: boolean; drift: number } {
     const first = pages[0];
     if (!first) throw new Error("a listing has at least one page");
-    const fallen = this.#incarnation === first.incarnation && first.revision < this.#revision;
+    const fallen =
+      this.#incarnation === first.incarnation &&
+      (first.revision < this.#revision || pages.some((page) => this.#contradicts(page)));
     const replaced = fallen || this.#incarnation !== first.incarnation;
     const out: ImageChange[] = [];
     const listed = new Set<string>();
@@ -112,6 +115,14 @@ export class StoreImage {
     }
     if (replaced || first.revision > this.#revision) this.#revision = first.revision;
     return { changes: out, fallen, drift };
+  }
+
+  /** Whether a page lacks a write that is older than the page: the store has lost it, though it may have counted on since. */
+  #contradicts({ entries, revision }: RangePage): boolean {
+    return entries.some((entry) => {
+      const known = this.#entries.get(entry.key)?.revision ?? 0;
+      return known > entry.revision && known <= revision;
+    });
   }
 
   #put(entry: Entry, out: ImageChange[]): void {

@@ -107,6 +107,7 @@ export class Committer {
   async #send(batch: Pending[]): Promise<void> {
     let left = batch;
     while (left.length > 0) {
+      const knownBefore = this.#options.mirror.image.revision;
       const outcome = await this.#commit(merge(left), left[0]!.incarnation);
       if (this.#stopped) return;
       if (outcome === "unknown" || outcome === "unavailable") {
@@ -116,7 +117,7 @@ export class Committer {
       const { mirror } = this.#options;
       // A reply from before a loss must not be learnt into the copy of what came after it.
       const known = outcome.incarnation === mirror.image.incarnation;
-      if (known) mirror.notice(outcome.revision);
+      if (known) mirror.notice(outcome.revision, knownBefore);
       else mirror.distrust();
       if (outcome.kind === "committed") {
         if (known)

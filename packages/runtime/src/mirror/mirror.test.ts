@@ -55,6 +55,21 @@ test("who subscribes late is told at once what is known, and then what changes, 
   mirror.stop();
 });
 
+test("an answer with less than was known when its question was sent makes it list again, and a late answer does not", async () => {
+  const { heard } = listen();
+  mirror.start();
+  await settle();
+  const knownBefore = mirror.image.revision;
+  await put("1");
+  mirror.notice(knownBefore, knownBefore);
+  await settle();
+  expect(heard).toEqual(["listed", "1"]);
+  mirror.notice(mirror.image.revision - 1, mirror.image.revision);
+  await settle();
+  expect(heard).toEqual(["listed", "1", "listed"]);
+  mirror.stop();
+});
+
 test("who has ended its subscription hears nothing more, and the others do", async () => {
   const [first, second] = [listen(), listen()];
   mirror.start();

@@ -112,8 +112,15 @@ export class Mirror {
     if (learnt.length > 0) for (const listener of this.#listeners) listener.changed(learnt);
   }
 
-  /** Another reply showed this revision; if the watch stays behind it for long, it is dead without knowing. */
-  notice(revision: Revision): void {
+  /**
+   * Another reply showed this revision; if the watch stays behind it for long, it is dead without knowing. `knownBefore` is what the copy was at when that call was sent: a store that answers
+   * with less has gone back in time, and the watch, which only tells what is new, would never say so.
+   */
+  notice(revision: Revision, knownBefore: Revision): void {
+    if (revision < knownBefore && this.#live) {
+      this.distrust();
+      return;
+    }
     const now = this.#options.clock.now();
     if (revision <= this.image.revision) this.#seen = undefined;
     else if (!this.#seen) this.#seen = { revision, since: now };

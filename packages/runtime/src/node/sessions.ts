@@ -82,6 +82,7 @@ export class Sessions {
   async #renew(sessions: readonly string[]): Promise<void> {
     const { store, clock, mirror, terms } = this.#ports;
     const sentAt = clock.now();
+    const knownBefore = mirror.image.revision;
     try {
       const renewal = await store.renew(sessions, { timeoutMs: terms.renewTimeoutMs });
       if (this.#stopped) return;
@@ -89,7 +90,7 @@ export class Sessions {
       const counts = known && mirror.live;
       const lost = this.machine.renewed(renewal.alive, renewal.gone, sentAt, clock.now(), counts);
       if (!known) mirror.distrust();
-      else mirror.notice(renewal.revision);
+      else mirror.notice(renewal.revision, knownBefore);
       this.#ports.changed(lost);
     } catch {
       if (this.#stopped) return;
