@@ -114,7 +114,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     plugins,
     apis: options.apis ?? [],
     own: ownOf,
-    console: consoleEndpoints({ fleet, version: VERSION, apis, authority }),
+    console: consoleEndpoints({ fleet, version: VERSION, apis, admission }),
     endpoint: (api, name, route) =>
       new PluginEndpoint(api, name, route, { client, clock, limits, authority, auditor, bodies, streams }),
   });

@@ -174,6 +174,22 @@ test("making and revoking a token is audited, and its secret is in no entry", as
   for (const secret of [token, admin.token, reader.token]) expect(written).not.toContain(secret.slice(-43));
 });
 
+test("who shows wrong tokens to the console is held to the rate of refusals, which keeps the audit log from being filled", async () => {
+  const source = tokensFromStore();
+  const audit = await AuditLog.open({ clock: fleet.clock });
+  const strict = await fleet.startGateway({ tokens: source, audit, limits: { refusalsPerSecondMax: 1 } });
+  ends.push(() => strict.stop({ graceMs: 0 }));
+  const statuses = await Promise.all(
+    Array.from(
+      { length: 200 },
+      async () => (await ask(strict.url, "/v1/console", { token: "wrong" })).status,
+    ),
+  );
+  expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  const refused = statuses.filter((status) => status === 401).length;
+  expect(audit.query({ limit: 1_000 }).entries).toHaveLength(refused);
+}, 60_000);
+
 test("a token that asks too much gets 429 with Retry-After, others do not, and so does an address with wrong tokens", async () => {
   const source = tokensFromStore();
   const limits = { tokenRequestsPerSecondMax: 1, addressRequestsPerSecondMax: 1, refusalsPerSecondMax: 1 };

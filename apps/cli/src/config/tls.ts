@@ -2,6 +2,7 @@
 import type { Clock } from "@keelson/kernel";
 import { WireTls } from "@keelson/wire";
 import { UsageError } from "../failure.ts";
+import { tellSeldom } from "../node/refusals.ts";
 
 export interface TlsSettings {
   readonly ca: string | undefined;
@@ -38,7 +39,7 @@ export function openTls(settings: TlsSettings, { clock, say, problem }: TlsPorts
       clock,
       onReload: () => say("new certificates hold for connections from now on"),
       onProblem: problem,
-      onStranger: (peer, reason) => problem(`a connection from ${peer} was refused: ${reason}`),
+      onStranger: tellSeldom(clock, problem),
     });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });

@@ -8,16 +8,26 @@ export function tellRefusals(
   clock: Clock,
   tell: (line: string) => void,
 ): (peer: string, reason: Error) => void {
+  const seldom = tellSeldom(clock, tell);
+  return (peer, { message }) => {
+    if (message.startsWith("UNAUTHORISED")) seldom(peer.replace(/^\? at /, ""), message);
+  };
+}
+
+/** The same for those who were refused before they could say anything. */
+export function tellSeldom(
+  clock: Clock,
+  tell: (line: string) => void,
+): (peer: string, reason: string) => void {
   let toldAt = -Infinity;
   let untold = 0;
   return (peer, reason) => {
-    if (!reason.message.startsWith("UNAUTHORISED")) return;
     if (clock.now() - toldAt < TELL_EVERY_MS) {
       untold += 1;
       return;
     }
     const others = untold === 0 ? "" : ` (and ${untold} more)`;
-    tell(`a connection from ${peer.replace(/^\? at /, "")} was refused: ${reason.message}${others}`);
+    tell(`a connection from ${peer} was refused: ${reason}${others}`);
     toldAt = clock.now();
     untold = 0;
   };

@@ -52,6 +52,10 @@ test("an entry is on the disk when append resolves, for its owner alone, and a r
     [2, "bob"],
     [1, "ann"],
   ]);
+  await again.close();
+  // What was written after the line that was cut off is a line of its own.
+  const third = await logAt(path);
+  expect(third.query({ limit: 10 }).entries).toEqual(entries);
 });
 
 test("is asked in pages, by who, by action, or for what failed", async () => {

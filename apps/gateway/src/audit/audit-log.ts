@@ -138,8 +138,9 @@ export class AuditLog {
       if (this.#fileBytes > 0 && this.#fileBytes + text.length > this.#limits.fileBytesMax)
         await this.#rotate();
       if (!this.#file) await this.#openFile();
-      const { bytesWritten } = await this.#file!.write(text);
-      this.#fileBytes += bytesWritten;
+      // Not `write`, which may write a part of it and call that well.
+      await this.#file!.appendFile(text);
+      this.#fileBytes += Buffer.byteLength(text);
       await this.#file!.datasync();
       this.#broken = undefined;
     } catch (error) {
@@ -153,8 +154,15 @@ export class AuditLog {
   }
 
   async #openFile(): Promise<void> {
-    this.#file = await open(this.#path!, "a", 0o600);
-    this.#fileBytes = (await this.#file.stat()).size;
+    const file = await open(this.#path!, "a+", 0o600);
+    this.#file = file;
+    this.#fileBytes = (await file.stat()).size;
+    if (this.#fileBytes === 0) return;
+    const last = await file.read(Buffer.alloc(1), 0, 1, this.#fileBytes - 1);
+    if (last.buffer.toString() === "\n") return;
+    // The line was cut off, by the end of a process or of the disk: the next entry must not become the rest of it.
+    await file.appendFile("\n");
+    this.#fileBytes += 1;
   }
 
   async #rotate(): Promise<void> {

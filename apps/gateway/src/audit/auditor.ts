@@ -111,5 +111,10 @@ function askedOf(input: unknown): Pick<AuditRecord, "asked"> {
 function safeChange(change: NonNullable<AuditEntry["change"]>): NonNullable<AuditEntry["change"]> {
   const text = redact(JSON.stringify(change));
   if (text.length > CHANGE_CHARS_MAX) return { before: "too long to be kept", after: "too long to be kept" };
-  return JSON.parse(text) as NonNullable<AuditEntry["change"]>;
+  try {
+    return JSON.parse(text) as NonNullable<AuditEntry["change"]>;
+  } catch {
+    // What was hidden was more than the inside of a string. The action is done: that it was done must be written down all the same.
+    return { before: "not kept: it has secrets", after: "not kept: it has secrets" };
+  }
 }

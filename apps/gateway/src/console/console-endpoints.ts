@@ -3,7 +3,7 @@
  * who its token is and which pages the services declare. What the page shows it then asks of the same APIs as everyone else.
  */
 import { HttpAnswer, pathsOf, type Api } from "@keelson/runtime";
-import type { Authority } from "../auth/authority.ts";
+import type { Admission } from "../auth/admission.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { Problem } from "../problem.ts";
@@ -13,7 +13,7 @@ export interface ConsolePorts {
   readonly fleet: string;
   readonly version: string;
   readonly apis: readonly Api[];
-  readonly authority: Authority;
+  readonly admission: Admission;
   readonly files?: ConsoleFiles;
 }
 
@@ -91,10 +91,14 @@ function sent({ body, gzip, contentType, etag, lasting }: ConsoleFile, { request
 }
 
 /** Any good token has a console, also one that is for a single service; it is shown what it may use. */
-function sessionEndpoint({ fleet, version, apis, authority }: ConsolePorts): Endpoint {
+function sessionEndpoint({ fleet, version, apis, admission }: ConsolePorts): Endpoint {
   const services = apis.map((api) => ({ name: api.name, about: api.about, pages: pagesOf(api) }));
   return open("session", ({ request }) => {
-    const { name, scope, ...limits } = authority.identify(request.headers.authorization);
+    // By the same door as everyone, where tokens that are not taken are counted; the request itself has been.
+    const { name, scope, ...limits } = admission.admit(
+      { authorization: request.headers.authorization, address: request.socket.remoteAddress },
+      { open: false, free: true },
+    );
     const tokens = request.headers.authorization !== undefined;
     const allowed = services.filter((service) => limits.services?.includes(service.name) ?? true);
     const principal = {

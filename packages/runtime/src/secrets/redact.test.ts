@@ -32,5 +32,7 @@ test("a long text is cut instead of stalling the process", () => {
   const began = process.cpuUsage().user;
   expect(redact(`token=${"a".repeat(5_000_000)}`).length).toBeLessThan(70_000);
   expect(redact("a:b@".repeat(20_000)).length).toBeLessThan(70_000);
+  for (const piece of ["a-", "a.", "a_", "a+", "token ", "bearer ", "a://", "-----BEGIN "])
+    redact(piece.repeat(40_000));
   expect(process.cpuUsage().user - began).toBeLessThan(2_000_000);
 });

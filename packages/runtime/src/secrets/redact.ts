@@ -10,12 +10,12 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\bkeelson_([0-9a-f]{16})_[A-Za-z0-9_-]{20,}/g, `keelson_$1_${HIDDEN}`],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, HIDDEN],
   [/\b(bearer|basic)(\s+)[A-Za-z0-9+/_.~=-]{8,}/gi, `$1$2${HIDDEN}`],
-  // user:password@ in an address, and a token that stands alone before the @.
-  [/\b([a-z][a-z0-9+.-]*:\/\/)([^\s/:@"'\\]*):([^\s/@"'\\]*)@/gi, `$1$2:${HIDDEN}@`],
+  // user:password@ in an address, and a token that stands alone before the @. What comes before is looked back at, one character far: to match it too would take the square of a text's length.
+  [/(?<=[a-z0-9+.-]:\/\/)([^\s/:@"'\\]*):([^\s/@"'\\]*)@/gi, `$1:${HIDDEN}@`],
   [/\b(https?:\/\/)[^\s/:@"'\\]{20,}@/gi, `$1${HIDDEN}@`],
   // name=value and "name": "value".
   [
-    /\b((?:[a-z0-9]+[_-])*(?:password|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|token|credential)s?)(\\?["']?\s*[=:]\s*\\?["']?)(?!\[hidden\])([^\s"'&,;\\}\]]{6,})/gi,
+    /(?<![a-z0-9])((?:password|passwd|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|token|credential)s?)(\\?["']?\s*[=:]\s*\\?["']?)(?!\[hidden\])([^\s"'&,;\\}\]]{6,})/gi,
     `$1$2${HIDDEN}`,
   ],
 ];
