@@ -195,10 +195,21 @@ test("in long lines, finds what RE2 finds around a substring that every match ha
     "(?:b.{0,9}ab|c)",
     "^",
     "\\w+",
+    "(?:(?:a*){0}|b)",
   ];
-  const needles = ["ab", "abc", "(?i:Ab)", "b_1", "aaa", "(?:ab){2}"];
+  const needles = [
+    "ab",
+    "abc",
+    "(?i:Ab)",
+    "b_1",
+    "aaa",
+    "(?:ab){2}",
+    "(?:\\w+abc)+",
+    "(?:a*ab){1,3}",
+    "(?:(?:b+ab)+c?){2,}",
+  ];
   const differences: unknown[] = [];
-  for (let seed = 1; seed <= 400; seed += 1) {
+  for (let seed = 1; seed <= 600; seed += 1) {
     const random = randomOf(seed + 20_000);
     const source =
       around[random(around.length)]! + needles[random(needles.length)]! + around[random(around.length)]!;

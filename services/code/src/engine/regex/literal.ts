@@ -108,12 +108,12 @@ class Search {
           return whole;
         }
         this.cut();
-        const before = this.length;
-        // Of several times, the first is one that every match has.
-        if (node.min > 0 && !isNullable(node.of)) this.walk(node.of);
-        this.cut();
-        this.length = before;
-        this.#add(node);
+        if (node.min > 0 && !isNullable(node.of)) {
+          // Of several times, the first is one that every match has. The others come after it.
+          this.walk(node.of);
+          this.cut();
+          this.#add({ ...node, min: node.min - 1, max: node.max === undefined ? undefined : node.max - 1 });
+        } else this.#add(node);
         return false;
       }
       case "assert":

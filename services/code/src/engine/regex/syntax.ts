@@ -52,7 +52,7 @@ export function bytesMax(node: Node): number {
       return node.of.reduce((most, each) => Math.max(most, bytesMax(each)), 0);
     case "repeat": {
       const each = bytesMax(node.of);
-      return each === 0 ? 0 : each * (node.max ?? Infinity);
+      return each === 0 || node.max === 0 ? 0 : each * (node.max ?? Infinity);
     }
   }
 }
