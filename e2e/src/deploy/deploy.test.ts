@@ -157,6 +157,8 @@ const composeSchema = z.strictObject({
 
 test("compose.yaml is what compose takes, publishes to this machine only, and starts what there is", async () => {
   const { services, volumes } = composeSchema.parse(yamlOf("compose.yaml"));
+  // A volume is whose its place in the image is; one that has none there is root's.
+  const [, own = ""] = /chown 10001:10001 (.*)$/m.exec(textOf("Dockerfile")) ?? [];
   for (const [name, service] of Object.entries(services)) {
     const problems = service.image === "keelson" ? await commandProblems(service.command ?? []) : [];
     expect([name, problems]).toEqual([name, []]);
@@ -165,7 +167,8 @@ test("compose.yaml is what compose takes, publishes to this machine only, and st
       : Object.keys(service.depends_on ?? {});
     for (const other of needed) expect(Object.keys(services)).toContain(other);
     for (const mount of service.volumes ?? []) {
-      const [from = ""] = mount.split(":");
+      const [from = "", to] = mount.split(":");
+      if (service.image === "keelson") expect(own.split(" ")).toContain(to);
       expect([mount, from.startsWith(".") ? existsSync(join(DEPLOY, from)) : from in volumes]).toEqual([
         mount,
         true,

@@ -217,7 +217,13 @@ export const manifestSchema = z.discriminatedUnion("kind", [
         z.strictObject({
           type: z.literal("prometheus"),
           metricType: z.enum(["AverageValue", "Value"]),
-          metadata: z.strictObject({ serverAddress: z.url(), query: z.string(), threshold: z.string() }),
+          metadata: z.strictObject({
+            serverAddress: z.url(),
+            query: z.string(),
+            // Left out, KEDA takes no answer for 0, and would scale a fleet down that is merely not scraped.
+            ignoreNullValues: z.literal("false"),
+            threshold: z.string(),
+          }),
         }),
       ),
     }),
