@@ -5,6 +5,7 @@
 import type { Clock, Shard, ShardRequest, ShardStats } from "@keelson/kernel";
 import type { Ack, AckAnswer, BeatAsk, EventsOpen, ResultsOpen, WorkOpen } from "./protocol.ts";
 import {
+  JOB_LIMITS,
   type Command,
   type Effect,
   type JobName,
@@ -171,6 +172,8 @@ export class JobsShard implements Shard {
   }
 
   #execute(command: Command): Promise<unknown> {
+    if ("jobs" in command && command.jobs.length > JOB_LIMITS.batchJobsMax)
+      throw new ShardFailure("INVALID", `a batch has at most ${JOB_LIMITS.batchJobsMax} jobs`);
     for (const tenant of tenantsOf(command)) this.#inRange({ tenant });
     return this.queue.execute(command);
   }
@@ -268,6 +271,8 @@ export class JobsShard implements Shard {
   #holds(tenant: string): boolean {
     if (this.#known.has(tenant)) return true;
     if (!isWithin(this.range, tenant)) return false;
+    // What is longer is nobody's name: the engine refuses it, and it must not be kept here.
+    if (tenant.length > JOB_LIMITS.tenantCharsMax) return true;
     if (this.#known.size >= KNOWN_MAX) this.#known.clear();
     this.#known.add(tenant);
     return true;

@@ -5,7 +5,13 @@
 import { ByteReader } from "../../engine/codec/byte-reader.ts";
 import { ByteWriter } from "../../engine/codec/byte-writer.ts";
 import { isPlainBody, writeBody } from "../../engine/codec/body.ts";
-import { PRIORITY_DEFAULT, PRIORITY_MAX, type JobSpec, type PlainJob } from "../../engine/index.ts";
+import {
+  JOB_LIMITS,
+  PRIORITY_DEFAULT,
+  PRIORITY_MAX,
+  type JobSpec,
+  type PlainJob,
+} from "../../engine/index.ts";
 
 /** `add`: new jobs of one shard. Answers only for those that were not simply created. */
 export interface Add {
@@ -68,7 +74,7 @@ function isPlain(job: JobSpec): boolean {
   );
 }
 
-/** Throws RangeError when the bytes are none of `packJobs`, or a place is none of the batch. */
+/** Throws RangeError when the bytes are none of `packJobs`, a place is none of the batch, or there are too many: a job takes far more memory than ten bytes. */
 export function unpackJobs({ plain, others = [] }: Add): (JobSpec | PlainJob)[] {
   const reader = new ByteReader(plain);
   if (reader.byte() !== VERSION) throw new RangeError("packed jobs have an unknown version");
@@ -77,6 +83,8 @@ export function unpackJobs({ plain, others = [] }: Add): (JobSpec | PlainJob)[] 
   for (;;) {
     while (next < others.length && (others[next] as PlacedJob)[0] === jobs.length)
       jobs.push((others[next++] as PlacedJob)[1]);
+    if (jobs.length > JOB_LIMITS.batchJobsMax)
+      throw new RangeError(`a batch has at most ${JOB_LIMITS.batchJobsMax} jobs`);
     if (reader.done) break;
     tenant = reader.textLike(tenant);
     const id = reader.text();

@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeBody } from "../../engine/codec/body.ts";
 import { cronAlgorithm } from "../../cron/cron-algorithm.ts";
-import { Engine, isRefusal, type AttemptOutcome, type JobSpec, type TakenTask } from "../../engine/index.ts";
+import {
+  Engine,
+  isRefusal,
+  JOB_LIMITS,
+  type AttemptOutcome,
+  type JobSpec,
+  type TakenTask,
+} from "../../engine/index.ts";
 import { rateAlgorithm } from "../../gubernator/rate-algorithm.ts";
 import { packJobs, unpackJobs } from "./jobs.ts";
 import { packReports, unpackReports } from "./reports.ts";
@@ -171,6 +178,20 @@ test("damaged bytes are a RangeError and nothing else", () => {
   expect(() =>
     unpackJobs({ plain: sound, others: [[5, { id: "o", tenant: "t", group: "g", payload: bytes("") }]] }),
   ).toThrow(RangeError);
+});
+
+test("more jobs or reports than a batch may have are a RangeError before there is an object for each", () => {
+  const max = JOB_LIMITS.batchJobsMax;
+  const block = (count: number, each: Uint8Array): Buffer =>
+    Buffer.concat([Buffer.from([1]), ...Array.from({ length: count }, () => each)]);
+  const job = packJobs([{ id: "i", tenant: "t", group: "g", payload: bytes("") }]).plain.subarray(1);
+  const report = packReports([{ task: 7, outcome: { kind: "cancelled" } }]).subarray(1);
+  expect(unpackJobs({ plain: block(max, job) })).toHaveLength(max);
+  expect(() => unpackJobs({ plain: block(max + 1, job) })).toThrow(RangeError);
+  const other: JobSpec = { id: "o", tenant: "t", group: "g", payload: bytes("") };
+  expect(() => unpackJobs({ plain: block(max, job), others: [[0, other]] })).toThrow(RangeError);
+  expect(unpackReports(block(max, report))).toHaveLength(max);
+  expect(() => unpackReports(block(max + 1, report))).toThrow(RangeError);
 });
 
 function thrownBy(run: () => unknown): string {

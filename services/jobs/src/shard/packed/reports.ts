@@ -2,7 +2,7 @@
 import { ByteReader } from "../../engine/codec/byte-reader.ts";
 import { ByteWriter } from "../../engine/codec/byte-writer.ts";
 import { readOutcome, writeAttemptOutcome } from "../../engine/codec/stored-job.ts";
-import type { AttemptOutcome, StoredReport } from "../../engine/index.ts";
+import { JOB_LIMITS, type AttemptOutcome, type StoredReport } from "../../engine/index.ts";
 
 const VERSION = 1;
 
@@ -24,11 +24,15 @@ export function packReports(reports: readonly Report[]): Buffer {
   return out.copy();
 }
 
-/** Throws RangeError when the bytes are none of `packReports`. */
+/** Throws RangeError when the bytes are none of `packReports`, or of too many: a refusal takes far more memory than the two bytes of a report. */
 export function unpackReports(bytes: Uint8Array): StoredReport[] {
   const reader = new ByteReader(bytes);
   if (reader.byte() !== VERSION) throw new RangeError("packed reports have an unknown version");
   const reports: StoredReport[] = [];
-  while (!reader.done) reports.push({ task: reader.whole(), outcome: readOutcome(reader) });
+  while (!reader.done) {
+    if (reports.length >= JOB_LIMITS.batchJobsMax)
+      throw new RangeError(`a batch has at most ${JOB_LIMITS.batchJobsMax} reports`);
+    reports.push({ task: reader.whole(), outcome: readOutcome(reader) });
+  }
   return reports;
 }
