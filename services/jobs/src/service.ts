@@ -30,6 +30,8 @@ export interface JobsConfig {
   readonly gubernator: string;
 }
 
+const SPLIT_PAUSE_MS = 100;
+
 export function jobsService(context: NodeContext<JobsConfig>): NodeService {
   const { config, objects, node, clock, random, log, metrics } = context;
   const { shards, leaseMs, lostLeasesMax, retentionMs } = config;
@@ -102,10 +104,13 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         initialIds: Array.from({ length: shards }, (_, index) => String(index)),
         epoch,
         copy: copyOf(shard, pages, () => queue.manifest),
+        pause: () => new Promise((resolve) => void clock.after(SPLIT_PAUSE_MS, resolve)),
         async release() {
           const names = new Set(queue.manifest.tails.map((tail) => tail.journal));
           await Promise.all([...names].map((name) => journal.release(name, shard)));
         },
+        onKept: (error) =>
+          log.error({ shard, cause: String(error) }, "journals are kept for a shard that was split"),
       },
     });
     held.set(shard, opened);
