@@ -52,6 +52,8 @@ export class FeedModel {
   readonly #nodes: NodeBook;
   readonly #services: ServiceBook;
   readonly #lots = new Map<number, FeedLot>();
+  /** Replicas of which readers were told that somebody gets ready for them: they must be told when nobody does any more. */
+  readonly #contended = new Set<number>();
   readonly #plans = new Map<string, Plan | undefined>();
   /** Nodes that have a number which no reader has been told yet. */
   readonly #untold = new Set<number>();
@@ -121,7 +123,9 @@ export class FeedModel {
       const weights = weightsOf(this.#table, indices);
       const contenders = indices.flatMap((index) => {
         const list = this.#table.row(index) ? this.#contenders(this.#table.keyOf(index)) : [];
-        return list.length > 0 ? [[index, list] as const] : [];
+        if (list.length === 0) return [];
+        this.#contended.add(index);
+        return [[index, list] as const];
       });
       yield {
         rows: rowsOf(this.#table, indices),
@@ -168,7 +172,8 @@ export class FeedModel {
       if (index === undefined || !before) continue;
       const contenders = this.#contenders(key);
       const row = this.#reader.row(key, this.#planOf(serviceOf(key)), contenders.length > 0, this.#number);
-      if (before.state === "moving" || contenders.length > 0) contended.push([index, contenders]);
+      if (contenders.length > 0 || this.#contended.delete(index)) contended.push([index, contenders]);
+      if (contenders.length > 0) this.#contended.add(index);
       counted.add(before.holder).add(row.holder);
       for (const [node] of contenders) counted.add(node);
       if (!this.#table.set(index, row)) continue;

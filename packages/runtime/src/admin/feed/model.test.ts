@@ -1,0 +1,51 @@
+import { Keys, RING, StoreImage, replicaKey, type Change, type View } from "@keelson/kernel";
+import { expect, test } from "vitest";
+import { Plans } from "../plans.ts";
+import { FeedModel } from "./model.ts";
+
+const keys = new Keys("test");
+const REPLICA = replicaKey("echo", "0", 0);
+
+const view: View = {
+  v: 1,
+  n: 1,
+  members: [
+    { node: "a", zone: "", weight: 1 },
+    { node: "b", zone: "", weight: 1 },
+  ],
+  parameters: { shards: 1, replicas: 1, placement: {} },
+  algorithm: RING,
+};
+const tenureOf = (node: string): unknown => ({ v: 1, node, address: `${node}:1`, era: 1, since: 0 });
+const contender = { v: 1, phase: "ready", progress: 1, address: "b:1" };
+
+test("who gets ready is told until it is told that nobody does, also after a takeover in one breath", () => {
+  const image = new StoreImage();
+  const model = new FeedModel({
+    keys,
+    image,
+    plans: new Plans(),
+    terms: { quarantineStrikes: 5 },
+    live: () => true,
+  });
+  image.relist([{ entries: [], revision: 0, incarnation: "one", more: false, serverTimeMs: 0 }]);
+  let revision = 0;
+  const collected = (values: Readonly<Record<string, unknown>>): unknown => {
+    revision++;
+    const changes = Object.entries(values).map(([key, value]): Change => {
+      if (value === undefined) return { kind: "delete", key, revision };
+      return { kind: "put", entry: { key, value: JSON.stringify(value), revision } };
+    });
+    model.note(image.apply(revision, changes));
+    return model.collect(0).changes.contenders;
+  };
+  const tenure = keys.tenure(REPLICA);
+  const contends = keys.contender(REPLICA, "b");
+  const ready = [[0, [[expect.any(Number), "ready", 1]]]];
+  expect(collected({ [keys.view("echo")]: view, [tenure]: tenureOf("a"), [contends]: contender })).toEqual(
+    ready,
+  );
+  expect(collected({ [tenure]: undefined })).toEqual(ready);
+  expect(collected({ [tenure]: tenureOf("b"), [contends]: undefined })).toEqual([[0, []]]);
+  expect(collected({ [tenure]: tenureOf("a") })).toBeUndefined();
+});
