@@ -49,9 +49,12 @@ export class QueryDesk {
       yield { columns: statement.columns };
       const shows = (tenant: string): boolean =>
         holds(tenant) && (tenants === undefined || tenants.includes(tenant));
-      const source = { shard, queue, nowMs: clock.wall(), shows };
+      const untilMs = clock.now() + STATEMENT_MS;
+      const inTurns = <T>(things: AsyncIterable<T> | Iterable<T>): AsyncIterable<T> =>
+        this.#inTurns(things, untilMs);
+      const source = { shard, queue, nowMs: clock.wall(), shows, inTurns };
       let rows: Row[] = [];
-      for await (const row of statement.run(this.#inTurns(rowsOf(statement, source)))) {
+      for await (const row of statement.run(rowsOf(statement, source))) {
         rows.push(row);
         if (rows.length < BATCH_ROWS) continue;
         yield { rows };
@@ -63,17 +66,16 @@ export class QueryDesk {
     }
   }
 
-  async *#inTurns(rows: AsyncIterable<Row>): AsyncGenerator<Row> {
+  async *#inTurns<T>(things: AsyncIterable<T> | Iterable<T>, untilMs: number): AsyncGenerator<T> {
     const { clock } = this.#options;
-    const until = clock.now() + STATEMENT_MS;
     let count = 0;
-    for await (const row of rows) {
+    for await (const thing of things) {
       if (++count % TURN_ROWS === 0) {
         await new Promise<void>((resolve) => void clock.after(0, resolve));
-        if (clock.now() > until)
+        if (clock.now() > untilMs)
           throw new SqlError("SQL_TIMEOUT", `Query exceeded statement timeout of ${STATEMENT_MS} ms`);
       }
-      yield row;
+      yield thing;
     }
   }
 }

@@ -20,12 +20,14 @@ export interface TableSource {
   readonly nowMs: number;
   /** Whether a tenant's rows may be shown. */
   readonly shows: (tenant: string) => boolean;
+  /** The same things, with turns for everybody else between them, until the statement's time is up. Whatever is read through goes through this. */
+  readonly inTurns: <T>(things: AsyncIterable<T> | Iterable<T>) => AsyncIterable<T>;
 }
 
 type Wanted = Pick<Statement, "table" | "equals" | "reads">;
 
 export async function* rowsOf(wanted: Wanted, source: TableSource): AsyncGenerator<Row> {
-  for await (const row of TABLE_ROWS[wanted.table](wanted, source))
+  for await (const row of source.inTurns(TABLE_ROWS[wanted.table](wanted, source)))
     // The second column of every table is the tenant.
     if (source.shows(row[1] as string)) yield row;
 }
@@ -58,7 +60,8 @@ const TABLE_ROWS: Readonly<
 
   async *tenant_counts(wanted, source) {
     const counts = new Map<string, Map<string, number>>();
-    for await (const view of jobsOf(wanted, source)) {
+    // Its rows come at the end, when all jobs were read.
+    for await (const view of source.inTurns(jobsOf(wanted, source))) {
       const { tenant } = view.spec;
       const status = statusKind(view, Infinity);
       const of = counts.get(tenant) ?? new Map<string, number>();
