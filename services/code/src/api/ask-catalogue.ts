@@ -30,21 +30,21 @@ export async function askCatalogue<T>(
   return answer.body as T;
 }
 
-/** The whole list. It is of the revision of its first page: what changes meanwhile is in the next one. */
+/** The whole list. It is of the oldest revision that a page is of: pages may come from different nodes, and what one of them had not seen yet is in the next list. */
 export async function allPages<Row extends Repository>(
   access: FleetAccess,
   method: "list" | "status",
   terms: AskTerms = {},
 ): Promise<{ readonly revision: number; readonly repositories: readonly Row[] }> {
   const repositories: Row[] = [];
-  let first: number | undefined;
+  let oldest: number | undefined;
   let after: number | undefined = 0;
   while (after !== undefined) {
     const request: PageRequest = { after };
     const page: Page<Row> = await askCatalogue(access, method, request, terms);
-    first ??= page.revision;
+    oldest = Math.min(oldest ?? page.revision, page.revision);
     for (const row of page.repositories) repositories.push(row);
     after = page.next;
   }
-  return { revision: first ?? 0, repositories };
+  return { revision: oldest ?? 0, repositories };
 }

@@ -14,6 +14,8 @@ interface Listing {
 }
 
 const patienceMs = 500;
+/** Whoever is asked may not have seen the newest change yet. */
+const asksMax = 2;
 
 class Directory {
   readonly #access: FleetAccess;
@@ -26,21 +28,30 @@ class Directory {
 
   async list(): Promise<Listing> {
     const revision = this.#access.shards("code").parameters?.revision ?? 0;
-    if (this.#known && this.#known.revision >= revision)
-      return { repositories: this.#known.repositories, problem: undefined };
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
-    });
     try {
-      await this.#asking;
-      return { repositories: this.#known?.repositories, problem: undefined };
+      for (let asks = 0; this.#older(revision) && asks < asksMax; asks++) await this.#asked();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return {
-        repositories: this.#known?.repositories,
-        problem: `the list of repositories may be old: ${why}`,
-      };
+      return this.#old(error instanceof Error ? error.message : String(error));
     }
+    if (this.#older(revision)) return this.#old("whoever keeps it has not seen the newest change yet");
+    return { repositories: this.#known?.repositories, problem: undefined };
+  }
+
+  #older(revision: number): boolean {
+    return this.#known === undefined || this.#known.revision < revision;
+  }
+
+  #old(why: string): Listing {
+    return {
+      repositories: this.#known?.repositories,
+      problem: `the list of repositories may be old: ${why}`,
+    };
+  }
+
+  #asked(): Promise<void> {
+    return (this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    }));
   }
 
   async #ask(): Promise<void> {

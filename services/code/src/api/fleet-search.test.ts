@@ -4,6 +4,7 @@ import {
   type ManyRequest,
   type MissingPart,
   type Part,
+  type RouteCall,
   type RouterRequest,
 } from "@keelson/runtime";
 import { describe, expect, test } from "vitest";
@@ -11,6 +12,7 @@ import type { Repository } from "../repository.ts";
 import type { ShardAnswer } from "../search/search-request.ts";
 import { searchFleet } from "./fleet-search.ts";
 import { gather, type FleetAnswer } from "./gather.ts";
+import { stream } from "./search-route.ts";
 import { understand } from "./understand.ts";
 
 function row(id: number, change: Partial<Repository> = {}): Repository {
@@ -67,6 +69,8 @@ class Fleet implements Pick<FleetAccess, "call" | "many" | "shards"> {
   readonly #rows: readonly Repository[] | string;
   readonly #answers: Readonly<Record<string, ShardAnswer | string>>;
   revision = 1;
+  /** What the pages of the list are of, one after another and then the last again; the revision when there are none. */
+  pages: number[] = [];
 
   constructor(
     rows: readonly Repository[] | string,
@@ -83,8 +87,13 @@ class Fleet implements Pick<FleetAccess, "call" | "many" | "shards"> {
     const found = shard === "catalogue" ? this.#rows : (this.#answers[shard] ?? answer(Number(shard)));
     if (typeof found === "string")
       throw new RouterError(request, { code: found, text: "because", unknown: false }, 1);
-    const given = shard === "catalogue" ? { revision: this.revision, repositories: found } : found;
+    const given = shard === "catalogue" ? this.#page(found as readonly Repository[]) : found;
     return { body: given, node: "a", replica: 0, tries: 1, epoch: { era: 1, revision: 1 } } as never;
+  }
+
+  #page(repositories: readonly Repository[]): unknown {
+    const [revision = this.revision] = this.pages.length > 1 ? this.pages.splice(0, 1) : this.pages;
+    return { revision, repositories, ...(this.pages.length > 1 ? { next: 1 } : {}) };
   }
 
   async *many({ shards, service, method, body, timeoutMs }: ManyRequest): AsyncGenerator<Part | MissingPart> {
@@ -133,6 +142,29 @@ describe("a search of the fleet", () => {
     fleet.revision = 2;
     await fleet.search("x");
     expect(fleet.asked.filter(({ shard }) => shard === "catalogue")).toHaveLength(2);
+  });
+
+  test("takes a list for as old as the oldest of its pages, and asks again", async () => {
+    const fleet = new Fleet([row(1)]);
+    fleet.revision = 3;
+    fleet.pages = [3, 2, 3];
+    const found = await fleet.search("x");
+    expect(fleet.asked.filter(({ shard }) => shard === "catalogue")).toHaveLength(3);
+    expect(found.missing).toEqual([]);
+  });
+
+  test("says that the list may be old when nobody has seen the newest change", async () => {
+    const fleet = new Fleet([row(1)]);
+    fleet.revision = 3;
+    fleet.pages = [2];
+    const found = await fleet.search("x");
+    expect([found.files.length, found.missing.map(({ code }) => code)]).toEqual([1, ["LIST_OLD"]]);
+    const call = { access: fleet as unknown as FleetAccess, timeoutMs: 1_000 } as RouteCall;
+    if (stream.to.kind !== "custom") throw new Error("the stream is answered by itself");
+    const items: unknown[] = [];
+    const input = { body: { Q: "x" } } as Parameters<typeof stream.to.handle>[0];
+    for await (const item of stream.to.handle(input, call) as AsyncIterable<unknown>) items.push(item);
+    expect(items.at(-1)).toMatchObject({ kind: "end", Answered: 1, Partial: true });
   });
 
   test("puts the best first, then the higher ranked repository, and cuts only what is shown", async () => {

@@ -131,9 +131,10 @@ async function* found(asked: Wanted, call: RouteCall): AsyncGenerator<StreamedIt
   const facets = asked.options.Facets === true ? new FacetSum() : undefined;
   const totals = { FileCount: 0, MatchCount: 0, Answered: 0, Missing: 0, Partial: false };
   for await (const event of searchFleet(call.access, asked.search)) {
-    if (event.kind === "begin")
+    if (event.kind === "begin") {
+      if (event.problem !== undefined) totals.Partial = true;
       yield { kind: "begin", Asked: event.asked, LeftOut: event.leftOut, Problem: event.problem ?? "" };
-    else if (event.kind === "missing") {
+    } else if (event.kind === "missing") {
       totals.Missing++;
       totals.Partial = true;
       const { repository, code, why } = event.missing;
