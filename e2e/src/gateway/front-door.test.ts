@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Metadata, credentials, type ServiceError } from "@grpc/grpc-js";
 import {
+  AuditLog,
   createToken,
   tokensInStore,
   startGateway,
@@ -211,6 +212,41 @@ test("gRPC: answers, streams, failures with their status, text and trailers, and
   } finally {
     open.close();
     guarded.close();
+    await gateway.stop({ graceMs: 0 });
+  }
+});
+
+test("what only operators may do over gRPC is audited: done, failed, and refused", async () => {
+  const audit = await AuditLog.open({ clock: fleet.clock });
+  const admin = createToken({ name: "ann", scope: "admin" }, Date.now());
+  const reader = createToken({ name: "ron", scope: "read" }, Date.now());
+  const file = join(folder, "grpc-audit-tokens.json");
+  await writeTokenFile(file, [admin.record, reader.record]);
+  const tokens = tokensFromFile(file, fleet.clock);
+  const gateway = await fleet.startGateway({ tokens, audit, grpcListen: { host: "127.0.0.1", port: 0 } });
+  const client = new Client(gateway.grpcAddress!, credentials.createInsecure());
+  const steer = (text: string, token: string): Promise<number> =>
+    new Promise((resolve) => {
+      const metadata = new Metadata();
+      metadata.set("authorization", `Bearer ${token}`);
+      const identity = (bytes: Buffer): Buffer => bytes;
+      const path = "/scripted.v1.Scripted/Steer";
+      client.makeUnaryRequest(path, identity, String, Buffer.from(text), metadata, (error) =>
+        resolve(error?.code ?? 0),
+      );
+    });
+  try {
+    expect(await steer("left", admin.token)).toBe(0);
+    expect(await steer("fail", admin.token)).toBe(5);
+    expect(await steer("right", reader.token)).toBe(7);
+    const about = { action: "scripted.grpc Steer", from: "127.0.0.1" };
+    expect(audit.query({ limit: 10 }).entries).toMatchObject([
+      { ...about, who: "ron", outcome: "refused", code: "FORBIDDEN" },
+      { ...about, who: "ann", outcome: "failed" },
+      { ...about, who: "ann", outcome: "done", asked: '{"text":"left"}' },
+    ]);
+  } finally {
+    client.close();
     await gateway.stop({ graceMs: 0 });
   }
 });

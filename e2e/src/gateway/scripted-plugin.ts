@@ -161,6 +161,16 @@ export const scriptedPlugin = definePlugin({
             return (await access.call(call)).body;
           },
         },
+        Steer: {
+          kind: "unary",
+          scope: "admin",
+          decode: (bytes) => ({ text: Buffer.from(bytes).toString(), at: 1n }),
+          encode: (message) => Buffer.from(String(message)),
+          handle: (request) =>
+            (request as { text: string }).text === "fail"
+              ? Promise.reject(new GrpcFailure(5, "shard not found"))
+              : Promise.resolve("steered"),
+        },
         Count: {
           kind: "server-stream",
           scope: "read",

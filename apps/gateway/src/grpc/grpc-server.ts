@@ -27,11 +27,11 @@ import {
   type Logger,
   type Principal,
 } from "@keelson/runtime";
-import type { Auditor } from "../audit/auditor.ts";
+import type { Asker, Auditor } from "../audit/auditor.ts";
 import type { Admission } from "../auth/admission.ts";
 import { noLongerGood } from "../auth/authority.ts";
 import type { GatewayMetrics } from "../observe/gateway-metrics.ts";
-import { Problem } from "../problem.ts";
+import { Problem, problemOf } from "../problem.ts";
 import type { Shedding } from "../shedding.ts";
 
 export interface GrpcPorts {
@@ -168,21 +168,42 @@ export class GrpcServer {
         abort.abort();
         refused(noLongerGood());
       });
-      return await Promise.race([
-        run({
-          access,
-          principal,
-          metadata,
-          host: call.getHost(),
-          signal: abort.signal,
-          timeoutMs: leftOf(call.getDeadline(), timeoutMs),
-          trace: metadata["traceparent"],
-        }),
-        refusal,
-      ]);
+      const context: GrpcCall = {
+        access,
+        principal,
+        metadata,
+        host: call.getHost(),
+        signal: abort.signal,
+        timeoutMs: leftOf(call.getDeadline(), timeoutMs),
+        trace: metadata["traceparent"],
+      };
+      const answer = (): Promise<T> => Promise.race([run(context), refusal]);
+      if (method.scope !== "admin" || method.open === true) return await answer();
+      return await this.#audited(plugin, name, { principal, from: fromOf(call) }, call.request, answer);
     } finally {
       leave();
       shedding.exit();
+    }
+  }
+
+  /** What only operators may do is written down before it is answered, as over HTTP, and is not done when it cannot be. */
+  async #audited<T>(
+    plugin: AnyPlugin,
+    name: string,
+    asker: Asker,
+    request: unknown,
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const { auditor } = this.#ports;
+    const action = { service: plugin.name, name: `grpc ${name}` };
+    await auditor.log.require();
+    try {
+      const answer = await run();
+      await auditor.done(asker, action, { input: plainOf(request) }, undefined);
+      return answer;
+    } catch (error) {
+      await auditor.failed(asker, action, undefined, problemOf(error, plugin));
+      throw error;
     }
   }
 
@@ -195,7 +216,7 @@ export class GrpcServer {
     authorization: string | undefined,
   ): Principal {
     const { admission, auditor } = this.#ports;
-    const from = call.getPeer().replace(/:\d+$/, "");
+    const from = fromOf(call);
     let principal: Principal | undefined;
     try {
       const open = method.open === true;
@@ -250,6 +271,7 @@ const STATUS: Readonly<Record<string, number>> = {
   MOVED: status.UNAVAILABLE,
   CUT: status.UNAVAILABLE,
   STALE: status.UNAVAILABLE,
+  AUDIT_UNAVAILABLE: status.UNAVAILABLE,
   OUTCOME_UNKNOWN: status.UNKNOWN,
   TIMEOUT: status.DEADLINE_EXCEEDED,
 };
@@ -259,6 +281,19 @@ function textsOf(metadata: Metadata): Record<string, string> {
   for (const [name, value] of Object.entries(metadata.getMap()))
     if (typeof value === "string") texts[name] = value;
   return texts;
+}
+
+function fromOf(call: { getPeer(): string }): string {
+  return call.getPeer().replace(/:\d+$/, "");
+}
+
+/** The fields of a message that can be written down: bytes and what is nested cannot. */
+function plainOf(message: unknown): Record<string, unknown> {
+  if (typeof message !== "object" || message === null) return {};
+  const plain = Object.entries(message).filter(([, value]) =>
+    ["string", "number", "boolean"].includes(typeof value),
+  );
+  return Object.fromEntries(plain);
 }
 
 function leftOf(deadline: Date | number, mostMs: number): number {
