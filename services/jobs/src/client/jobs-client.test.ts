@@ -220,7 +220,9 @@ describe("a client and a worker", () => {
           await client.enqueue({ group: "load", tenant: `t${(count + lane) % 30}`, id: `${lane}-${count}` }),
         );
     };
-    const lanes = [0, 1, 2].map(produce);
+    const lanes = Promise.all([0, 1, 2].map(produce));
+    // Awaited below; until then nobody else would listen.
+    lanes.catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const before = handles.length;
     const split = await client.calls.byShard(
@@ -241,7 +243,7 @@ describe("a client and a worker", () => {
     );
     await new Promise((resolve) => setTimeout(resolve, 500));
     producing = false;
-    await Promise.all(lanes);
+    await lanes;
     expect(handles.length).toBeGreaterThan(before);
     expect(await Promise.all(handles.map((handle) => handle.result()))).toEqual(handles.map(({ id }) => id));
     expect([...seen.values()].filter((count) => count !== 1)).toEqual([]);

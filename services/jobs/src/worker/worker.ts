@@ -216,8 +216,13 @@ export class JobWorker {
       this.#completed += 1;
       this.#settled();
     });
-    if (this.#reporting <= this.concurrency + this.#prefetch) this.#replace(held.feed);
-    else held.feed.owed += 1;
+    if (this.#isBehind) held.feed.owed += 1;
+    else this.#replace(held.feed);
+  }
+
+  /** More reports wait for their answer than there are places. Results are in memory until then, so nothing more is asked for. */
+  get #isBehind(): boolean {
+    return this.#reporting > this.concurrency + this.#prefetch;
   }
 
   #settled(): void {
@@ -253,6 +258,7 @@ export class JobWorker {
 
   /** A shard may have as much credit as there is room; what several of them then send beyond it goes back. */
   #topUp(): void {
+    if (this.#isBehind) return;
     const room = this.concurrency + this.#prefetch - this.#running - this.#queue.length;
     for (const feed of this.#turn) {
       const count = Math.min(feed.owed, room - feed.granted);
