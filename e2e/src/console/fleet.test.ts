@@ -196,6 +196,23 @@ test("makes a token, shows it once, and revokes it: who used it is asked for ano
   for (const one of [page, hers]) await one.close();
 }, 120_000);
 
+test("forgets the text of a new token when its page is left", async () => {
+  const page = await as("admin", "/nodes");
+  await page.getByRole("grid", { name: "Nodes" }).waitFor();
+  await page.getByRole("link", { name: "Tokens" }).click();
+  await page.getByRole("button", { name: "New token…" }).click();
+  await page.getByLabel(/^Name/).fill("mia");
+  await page.getByRole("button", { name: "Make it" }).click();
+  const made = page.getByRole("dialog", { name: "The token of mia" });
+  await made.waitFor();
+  await page.goBack();
+  await page.getByRole("grid", { name: "Nodes" }).waitFor();
+  await page.getByRole("link", { name: "Tokens" }).click();
+  await page.getByRole("row", { name: /^mia/ }).waitFor();
+  expect(await made.count()).toBe(0);
+  await page.close();
+}, 120_000);
+
 /** Things that can be used and that a screen reader could not name, and how far the page is too wide. */
 const PROBLEMS = `(() => {
   const nameless = [...document.querySelectorAll("button, a[href], input, select, textarea, [tabindex='0']")]

@@ -1,6 +1,7 @@
-/** Shows the text of a token that was just made. It is kept nowhere: when the window is closed, it is gone from the page. */
+/** Shows the text of a token that was just made. It is kept nowhere: when the window is closed or the page is left, it is gone. */
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import { Dialog } from "../ui/dialog.tsx";
 import { toast, toastProblem } from "../ui/toast.tsx";
 
@@ -10,12 +11,15 @@ export function showTokenOnce(made: { readonly name: string; readonly token: str
   shown.value = made;
 }
 
+function close(): void {
+  shown.value = undefined;
+}
+
 export function TokenOnce(): JSX.Element | null {
   const made = shown.value;
+  // Whoever comes to this page next may be somebody else.
+  useEffect(() => close, []);
   if (!made) return null;
-  const close = (): void => {
-    shown.value = undefined;
-  };
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(made.token);

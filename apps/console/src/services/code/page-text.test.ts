@@ -22,6 +22,15 @@ test("ranges of bytes become ranges of characters, joined where they meet", () =
   expect(ranges.map(({ from, to }) => text.slice(from, to))).toEqual(["ab", "cd"]);
 });
 
+test("a line of megabytes beyond ASCII is gone through once, whatever its ranges", () => {
+  const bytes = new TextEncoder().encode("é=1;".repeat(400_000));
+  const parts = Array.from({ length: 20_000 }, (_, i) => ({ LineOffset: i * 100, MatchLength: 2 }));
+  const text = textOf(bytes);
+  const ranges = rangesOf(bytes, text, parts);
+  expect(ranges).toHaveLength(20_000);
+  expect(ranges.every(({ from, to }) => text.slice(from, to) === "é")).toBe(true);
+});
+
 test("base64 is read as bytes, whatever they are", () => {
   expect([...bytesOf(btoa("\u0000\u00ff"))]).toEqual([0, 255]);
 });

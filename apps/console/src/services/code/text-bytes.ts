@@ -25,8 +25,12 @@ export function rangesOf(
   text: string,
   parts: readonly { readonly LineOffset: number; readonly MatchLength: number }[],
 ): readonly Range[] {
+  const places = placesOf(
+    bytes,
+    parts.flatMap(({ LineOffset, MatchLength }) => [LineOffset, LineOffset + MatchLength]),
+  );
   const place = (offset: number): number =>
-    bytes.length === text.length ? offset : decoder.decode(bytes.subarray(0, offset)).length;
+    bytes.length === text.length ? offset : (places.get(offset) ?? text.length);
   const found = parts
     .map(({ LineOffset, MatchLength }) => ({
       from: place(LineOffset),
@@ -41,4 +45,17 @@ export function rangesOf(
     else if (range.to > range.from) apart.push(range);
   }
   return apart;
+}
+
+/** How many characters lie before each of these bytes. The bytes are gone through once: a line of megabytes can have thousands of ranges. */
+function placesOf(bytes: Uint8Array, offsets: readonly number[]): ReadonlyMap<number, number> {
+  const stream = new TextDecoder();
+  const places = new Map<number, number>();
+  let [read, chars] = [0, 0];
+  for (const offset of [...offsets].sort((a, b) => a - b)) {
+    chars += stream.decode(bytes.subarray(read, offset), { stream: true }).length;
+    read = Math.max(read, offset);
+    places.set(offset, chars);
+  }
+  return places;
 }
