@@ -17,6 +17,11 @@ export function firstStepMs(terms: Pick<Terms, "takeoverStepMs">): number {
   return 4 * terms.takeoverStepMs;
 }
 
+/** For how long new plans, and grants to those before it, may put off a lower rank's wait with such a replica. */
+export function firstPatienceMs(terms: Pick<Terms, "takeoverStepMs">): number {
+  return FIRST_PATIENCE_STEPS * firstStepMs(terms);
+}
+
 /**
  * A replica that this node does not hold. If nobody does, its candidates create the tenure in the plan's order, a step apart, so that a
  * dead candidate costs one step and not a TTL. Under auctions and claims only those are candidates that have it ready: a first tenure comes from elsewhere.
@@ -135,9 +140,8 @@ function turn(machine: HostMachine, local: Local, facts: ReplicaFacts, position:
     if (node === machine.self.node) break;
     from = Math.max(from, machine.facts.grantedAt(node));
   }
-  return (
-    Math.min(from, facts.since + (neverHeld ? FIRST_PATIENCE_STEPS : PATIENCE_STEPS) * step) + position * step
-  );
+  const patience = neverHeld ? firstPatienceMs(machine.terms) : PATIENCE_STEPS * step;
+  return Math.min(from, facts.since + patience) + position * step;
 }
 
 /** A shard with many strikes is opened only while no other of its kind is young here, so that the guilty one is found out. */

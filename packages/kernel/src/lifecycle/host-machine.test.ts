@@ -239,6 +239,15 @@ describe("grant", () => {
     expect(bench.kinds(1)).toEqual(["grant"]);
   });
 
+  test("plans that change again and again do not put off a lower rank for ever", () => {
+    const found: string[] = [];
+    for (let n = 0; n < 30 && found.length === 0; n++) {
+      bench.plan("b", "a");
+      found.push(...bench.kinds(2 * t.takeoverStepMs));
+    }
+    expect(found).toEqual(["grant"]);
+  });
+
   test("a lower rank that a new plan puts first goes ahead at once", () => {
     bench.plan("b", "a");
     expect(bench.kinds()).toEqual([]);

@@ -16,7 +16,7 @@ import { adoptOrLose } from "./adopting.ts";
 import { commitReported } from "./commit-reports.ts";
 import { contend } from "./contending.ts";
 import { reconcileHold } from "./holding.ts";
-import { firstStepMs, grantOrWait } from "./granting.ts";
+import { firstPatienceMs, firstStepMs, grantOrWait } from "./granting.ts";
 import type { CommitPurpose, CommitReport, HostAction } from "./host-actions.ts";
 import { isPlanned, type HostIdentity, type HostedService } from "./hosted.ts";
 import { newLocal, type Hold, type Local } from "./local.ts";
@@ -111,9 +111,14 @@ export class HostMachine {
     for (const key of first) this.#local(key);
     // A lower rank has nothing to do before those before it had their time; until then it is not even looked at.
     const at = now + firstStepMs(this.terms);
-    for (const key of later)
-      if (!this.#locals.has(key))
-        this.#standBys.add(key, this.facts.replica(key, now).tenure ? Infinity : at);
+    // Plans may change faster than that, and would put it off for ever: what has waited for long is looked at.
+    const longSince = now - firstPatienceMs(this.terms);
+    for (const key of later) {
+      if (this.#locals.has(key)) continue;
+      const { tenure, since } = this.facts.replica(key, now);
+      if (!tenure && since < longSince) this.#local(key);
+      else this.#standBys.add(key, tenure ? Infinity : at);
+    }
   }
 
   setMember(node: string, present: boolean): void {
