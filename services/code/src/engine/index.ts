@@ -23,6 +23,7 @@ export { parseRegex } from "./regex/parse.ts";
 export type { Node as RegexNode } from "./regex/syntax.ts";
 export type {
   FileMatch,
+  ListedFile,
   LineMatch,
   MatchRange,
   PartialReason,

@@ -55,6 +55,10 @@ export interface SearchOptions {
   readonly filesShownMax?: number;
   /** Matches in the answer over all files, best files first; counts stay exact. */
   readonly matchesShownMax?: number;
+  /** Bytes of lines and whole files in the answer: where there are more, the file that goes beyond them is the last, and not all of it is there. */
+  readonly bytesShownMax?: number;
+  /** Best files that are at least listed, with those that are shown. */
+  readonly filesListedMax?: number;
   readonly contextLines?: number;
   /** The whole file in every result. */
   readonly whole?: boolean;

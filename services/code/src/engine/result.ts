@@ -49,12 +49,16 @@ export interface FileMatch {
   readonly content?: Buffer;
 }
 
+export type ListedFile = Pick<FileMatch, "path" | "language">;
+
 /** Why an answer may lack something. */
 export type PartialReason = "time-cap" | "matches-max" | "cancelled";
 
 export interface SearchResult {
   /** Best first; equal scores in the order of the index. */
   readonly files: readonly FileMatch[];
+  /** The files after these, when they were asked for. */
+  readonly listed?: readonly ListedFile[];
   readonly partial?: PartialReason;
   readonly counts: SearchCounts;
 }

@@ -2,7 +2,7 @@
  * How the files that match spread over languages and folders, for a page that offers them as filters. Counted where the files are, because an answer shows only some of
  * them; put together by whoever asked. When more match than are looked at, it says so.
  */
-import type { FileMatch } from "../engine/index.ts";
+import type { ListedFile } from "../engine/index.ts";
 
 export interface Facets {
   /** Files by language; "" is a file whose language nobody knows. */
@@ -18,14 +18,13 @@ interface Facet {
   readonly Files: number;
 }
 
-/** So many files of a repository are counted, and so many of their matches are looked at. */
+/** So many files of a repository are counted. */
 export const facetFilesMax = 1_000;
-export const facetMatchesMax = 5_000;
 /** Folders of one repository, and lines of each kind in the whole. The most frequent are kept. */
 const foldersMax = 100;
 const shownMax = 50;
 
-export function facetsOf(files: readonly FileMatch[], matching: number): Facets {
+export function facetsOf(files: readonly ListedFile[], matching: number): Facets {
   const languages = new Map<string, number>();
   const folders = new Map<string, number>();
   for (const { language, path } of files) {

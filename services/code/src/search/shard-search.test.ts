@@ -1,5 +1,6 @@
+import { SystemClock } from "@keelson/runtime";
 import { beforeAll, expect, test } from "vitest";
-import type { CodeIndex } from "../engine/index.ts";
+import { openEngine, type CodeIndex } from "../engine/index.ts";
 import { PlainEngine } from "../fixtures/plain-engine.ts";
 import { matchText, parseQuery, type RepositoryFacts } from "../query/index.ts";
 import { searchShard } from "./shard-search.ts";
@@ -43,4 +44,36 @@ test.each([
   const request = { query: parseQuery(query), options: { timeCapMs: 1_000 } };
   const { files } = await searchShard(index, facts, request, matchText, new AbortController().signal);
   expect(files.map(({ path }) => path).sort()).toEqual(paths);
+});
+
+test("counts files by folder beyond those that it shows", async () => {
+  const request = { query: parseQuery(""), options: { timeCapMs: 1_000, filesShownMax: 1, facets: true } };
+  const answer = await searchShard(index, facts, request, matchText, new AbortController().signal);
+  expect(answer.files).toHaveLength(1);
+  expect(answer.facets).toEqual({ languages: { Text: 3 }, folders: { "": 2, "docs/": 1 }, exact: true });
+});
+
+test("puts together no more than fits into an answer, says so, and still counts every file", async () => {
+  const engine = openEngine({ memoryBytes: 64 << 20, workers: 1 }, { clock: new SystemClock() });
+  const documents = Array.from({ length: 12 }, (_, i) => ({
+    path: `minified/${i}.js`,
+    oid: String(i).padStart(40, "0"),
+    branches: ["main"],
+    content: Buffer.from(`needle${"-".repeat(1 << 20)}`),
+  }));
+  const minified = await engine.build(documents, { branches: ["main"] });
+  let made = 0;
+  const watched: Pick<CodeIndex, "search"> = {
+    async search(query, options) {
+      const result = await minified.search(query, options);
+      made += result.files.length;
+      return result;
+    },
+  };
+  const request = { query: parseQuery("needle"), options: { timeCapMs: 10_000, facets: true } };
+  const { signal } = new AbortController();
+  const answer = await searchShard(watched as CodeIndex, facts, request, matchText, signal);
+  expect([answer.partial, answer.files.length, made]).toEqual(["answer-bytes", 7, 8]);
+  expect([answer.counts.files, answer.facets?.folders]).toEqual([12, { "minified/": 12 }]);
+  await engine.close();
 });

@@ -4,7 +4,7 @@
  */
 import type { CodeIndex, FileMatch } from "../engine/index.ts";
 import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
-import { facetFilesMax, facetMatchesMax, facetsOf } from "./facets.ts";
+import { facetFilesMax, facetsOf } from "./facets.ts";
 import type { SearchRequest, ShardAnswer } from "./search-request.ts";
 import { translate } from "./translate.ts";
 
@@ -22,30 +22,26 @@ export async function searchShard(
   const own = specialiser(query, matcher)(facts);
   const settled = simplify(await answerRepositories(index, own, timeCapMs, signal));
   if (settled.kind === "const" && !settled.value) return NOTHING;
-  const { filesShownMax, matchesMax, contextLines, whole, facets = false } = options;
-  // Facets are of more files than are shown.
-  const looked =
-    filesShownMax === undefined || !facets ? filesShownMax : Math.max(filesShownMax, facetFilesMax);
-  const matchesShownMax =
-    facets && options.matchesShownMax !== undefined
-      ? Math.max(options.matchesShownMax, facetMatchesMax)
-      : options.matchesShownMax;
+  const { filesShownMax, matchesShownMax, matchesMax, contextLines, whole, facets = false } = options;
   const result = await index.search(translate(settled), {
     timeCapMs,
     signal,
+    bytesShownMax: answerBytesMax,
+    // Facets are of more files than are shown.
+    ...(facets ? { filesListedMax: Math.max(filesShownMax ?? 0, facetFilesMax) } : {}),
     ...(matchesMax === undefined ? {} : { matchesMax }),
-    ...(looked === undefined ? {} : { filesShownMax: looked }),
+    ...(filesShownMax === undefined ? {} : { filesShownMax }),
     ...(matchesShownMax === undefined ? {} : { matchesShownMax }),
     ...(contextLines === undefined ? {} : { contextLines }),
     ...(whole === undefined ? {} : { whole }),
   });
-  const { files, cut } = bounded(shown(result.files, options));
+  const { files, cut } = bounded(result.files);
   const partial = cut ? "answer-bytes" : result.partial;
   return {
     files,
     counts: result.counts,
     ...(partial === undefined ? {} : { partial }),
-    ...(facets ? { facets: facetsOf(result.files, result.counts.files) } : {}),
+    ...(facets ? { facets: facetsOf([...result.files, ...(result.listed ?? [])], result.counts.files) } : {}),
   };
 }
 
@@ -84,21 +80,7 @@ async function answerRepositories(
   }
 }
 
-/** What was looked at for facets alone is not shown. */
-function shown(files: readonly FileMatch[], options: SearchRequest["options"]): readonly FileMatch[] {
-  const { filesShownMax = files.length, matchesShownMax } = options;
-  if (options.facets !== true) return files;
-  const kept = files.slice(0, filesShownMax);
-  if (matchesShownMax === undefined) return kept;
-  let left = matchesShownMax;
-  return kept.flatMap((file) => {
-    if (left <= 0) return [];
-    const lines = file.lines.slice(0, left);
-    left -= Math.max(1, lines.length);
-    return [{ ...file, lines }];
-  });
-}
-
+/** Counts more than `bytesShownMax` does, so what that left out is always told. */
 function bounded(files: readonly FileMatch[]): { files: readonly FileMatch[]; cut: boolean } {
   let bytes = 0;
   for (const [i, file] of files.entries()) {

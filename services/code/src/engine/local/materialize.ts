@@ -17,6 +17,13 @@ export interface ShowTerms {
   readonly contextLines: number;
   readonly whole: boolean;
   readonly matchesMax: number;
+  /** Of lines; what goes beyond is the last. */
+  readonly bytesMax: number;
+}
+
+/** With what is around it. */
+export function bytesOf({ text, before, after }: LineMatch): number {
+  return text.length + (before?.length ?? 0) + (after?.length ?? 0);
 }
 
 export function materialize(hit: Hit, shown: Shown, terms: ShowTerms): FileMatch {
@@ -45,7 +52,8 @@ function lines(hit: Hit, text: Uint8Array, symbols: SymbolTable | undefined, ter
   const { records } = hit;
   const out: LineMatch[] = [];
   const count = Math.min(terms.matchesMax, records.length / RECORD_WORDS);
-  for (let i = 0; i < count;) {
+  let bytes = 0;
+  for (let i = 0; i < count && bytes <= terms.bytesMax;) {
     const at = i * RECORD_WORDS;
     const line = records[at + 2]!;
     const lineStart = records[at + 3]!;
@@ -67,7 +75,7 @@ function lines(hit: Hit, text: Uint8Array, symbols: SymbolTable | undefined, ter
           : { start, end, symbol: symbols.info(symbol, nameOf(symbols, symbol, text)) },
       );
     }
-    out.push({
+    const made: LineMatch = {
       line,
       start: lineStart,
       end: lineEnd,
@@ -75,7 +83,9 @@ function lines(hit: Hit, text: Uint8Array, symbols: SymbolTable | undefined, ter
       ranges,
       score,
       ...(terms.contextLines > 0 ? context(text, lineStart, lineEnd, terms.contextLines) : {}),
-    });
+    };
+    bytes += bytesOf(made);
+    out.push(made);
   }
   return out;
 }

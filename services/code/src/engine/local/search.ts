@@ -6,8 +6,8 @@ import type { FileMatch, PartialReason, SearchCounts, SearchResult } from "../re
 import { RECORD_WORDS, compareHits, type Hit } from "../search/hit.ts";
 import { CONTROL_BYTES, control, type SearchJob, type SearchReply } from "../threads/protocol.ts";
 import { breath } from "./breath.ts";
-import { materialize } from "./materialize.ts";
-import type { MemoryIndex } from "./memory-index.ts";
+import { bytesOf, materialize } from "./materialize.ts";
+import type { MemoryIndex, OpenPart } from "./memory-index.ts";
 
 const TIME_CAP_MS = 10_000;
 /** Below this one thread is done before a second could help. */
@@ -25,7 +25,8 @@ export async function searchIndex(
   const run = new Run(index, options);
   try {
     const parts = split(index, query);
-    const filesMax = options.filesShownMax ?? Number.MAX_SAFE_INTEGER;
+    const { filesShownMax = Number.MAX_SAFE_INTEGER, filesListedMax = 0 } = options;
+    const filesMax = Math.max(filesShownMax, filesListedMax);
     const replies = await Promise.all(
       parts.map(([from, to]) => index.ports.searchers.run(run.job(query, from, to, filesMax, false))),
     );
@@ -33,8 +34,12 @@ export async function searchIndex(
       .flatMap((reply) => reply.hits)
       .sort(compareHits)
       .slice(0, filesMax);
-    const files = await show(index, hits, options);
-    return { files, ...run.sum(replies) };
+    const files = await show(index, hits.slice(0, filesShownMax), options);
+    const listed = hits.slice(files.length, filesListedMax).map((hit) => ({
+      path: hit.path,
+      language: partOf(index, hit).segment.language(hit.document),
+    }));
+    return { files, ...(filesListedMax > 0 ? { listed } : {}), ...run.sum(replies) };
   } finally {
     run.end();
   }
@@ -195,23 +200,28 @@ function isSelective(query: EngineQuery): boolean {
   }
 }
 
+function partOf(index: MemoryIndex, hit: Hit): OpenPart {
+  const part = index.opened[hit.segment];
+  if (part === undefined)
+    throw new EngineError("CORRUPT_INDEX", `a thread knows a segment ${hit.segment} that is not there`);
+  return part;
+}
+
 async function show(index: MemoryIndex, hits: readonly Hit[], options: SearchOptions): Promise<FileMatch[]> {
   const files: FileMatch[] = [];
   let left = options.matchesShownMax ?? Number.MAX_SAFE_INTEGER;
+  let bytesLeft = options.bytesShownMax ?? Number.MAX_SAFE_INTEGER;
   let step = 0;
   for (const hit of hits) {
-    if (left <= 0) break;
-    const part = index.opened[hit.segment];
-    if (part === undefined)
-      throw new EngineError("CORRUPT_INDEX", `a thread knows a segment ${hit.segment} that is not there`);
+    if (left <= 0 || bytesLeft < 0) break;
     const { contextLines = 0, whole = false } = options;
-    files.push(
-      materialize(
-        hit,
-        { ...part, masks: index.masks, branches: index.branches },
-        { contextLines, whole, matchesMax: left },
-      ),
+    const file = materialize(
+      hit,
+      { ...partOf(index, hit), masks: index.masks, branches: index.branches },
+      { contextLines, whole, matchesMax: left, bytesMax: bytesLeft },
     );
+    files.push(file);
+    bytesLeft -= file.lines.reduce((sum, line) => sum + bytesOf(line), file.content?.length ?? 0);
     const shown = Math.max(1, hit.records.length / RECORD_WORDS);
     left -= shown;
     step += shown;
