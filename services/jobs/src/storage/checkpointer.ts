@@ -46,7 +46,7 @@ export class Checkpointer {
   #running: Promise<void> | undefined;
   /** The last number that was tried: each try has one of its own, because one that failed may have left pages, and its mark is in the journal. */
   #number: number;
-  /** Keys that a try wrote which failed; undefined when none did. Whether its manifest was stored nobody knows. */
+  /** Keys that a try or a merge wrote which failed; undefined when none did. Whether its manifest was stored nobody knows. */
   #failed: string[] | undefined;
   /** `Commits.bytes` at the last one. */
   bytesAtLast = 0;
@@ -122,6 +122,7 @@ export class Checkpointer {
             number,
             ended.map(({ stored }) => stored),
             forgotten.map(([, name]) => name),
+            (key) => keys.push(key),
           );
     const from = await marked;
     const released = this.#manifest.tails
@@ -203,8 +204,14 @@ export class Checkpointer {
     const expired = finished.expired(wallMs());
     if (expired.length > 0) await this.#replace(expired, undefined);
     for (let runs = finished.mergeable(); runs !== undefined; runs = finished.mergeable()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other.
-      await this.#replace(runs, await finished.merge(runs, wallMs()));
+      const keys: string[] = [];
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other.
+        await this.#replace(runs, await finished.merge(runs, wallMs(), (key) => keys.push(key)));
+      } catch (error) {
+        this.#failed = keys;
+        throw error;
+      }
     }
   }
 

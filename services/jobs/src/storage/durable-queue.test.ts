@@ -31,7 +31,7 @@ class Scene {
     return DurableQueue.open({
       shard: "s1",
       epoch: { era: 1, revision: this.#revision },
-      pages: this.place.open(),
+      pages: more.pages ?? this.place.open(),
       journal,
       objects: this.objects,
       clock: this.clock,
@@ -62,6 +62,8 @@ async function runAll(queue: DurableQueue, max = 100): Promise<string[]> {
 async function checkpoint(scene: Scene, queue: DurableQueue): Promise<void> {
   let done = false;
   const running = queue.checkpoint().finally(() => (done = true));
+  // Awaited below; until then nobody else would listen.
+  running.catch(() => {});
   for (let turn = 0; turn < 1000 && !done; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
     await scene.clock.advance(0);
@@ -192,6 +194,40 @@ describe("DurableQueue", () => {
     await queue.execute({ kind: "enqueue", jobs: [job("last")] });
     await checkpoint(scene, queue);
     expect(queue.stats).toMatchObject({ runs: 0, finishedInPages: 0 });
+  });
+
+  it.each([
+    ["its directory", /^directory\//, 2],
+    ["its manifest", /^manifest$/, 2],
+    ["the directory of a merged run", /^directory\/\d+\.1$/, 20],
+  ])("leaves no run behind of a checkpoint that failed after it wrote %s", async (_, failsAt, rounds) => {
+    const scene = new Scene();
+    const pages = scene.place.open();
+    let failing = false;
+    const queue = await scene.open(await scene.journal(), {
+      pages: {
+        get: (key) => pages.get(key),
+        scan: (from, options) => pages.scan(from, options),
+        async write(batch) {
+          await pages.write(batch);
+          if (failing && batch.put.some(({ key }) => failsAt.test(key))) throw new Error("no answer");
+        },
+        close: () => pages.close(),
+      },
+    });
+    let failures = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      failing = round < rounds - 1;
+      await queue.execute({ kind: "enqueue", jobs: [job(`j${round}`)] });
+      await runAll(queue);
+      await checkpoint(scene, queue).catch(() => (failures += 1));
+    }
+    expect(failures).toBeGreaterThan(0);
+    const named = new Set(queue.manifest.runs);
+    const runs = [...scene.place.values.keys()].filter((key) => /^(?:run|directory)\//.test(key));
+    expect(runs.filter((key) => !named.has(key.split("/")[1] ?? ""))).toEqual([]);
+    const again = await scene.open(await scene.journal());
+    expect(await again.list({ tenant: "t", status: "succeeded", limit: 100 })).toHaveLength(rounds);
   });
 
   it("trims its journal to what checkpoints do not have", async () => {

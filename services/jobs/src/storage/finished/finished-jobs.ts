@@ -144,9 +144,17 @@ export class FinishedJobs {
       if (entry.expiresAtMs > wallMs && !this.#isMasked(entry.key, tag)) yield readJobEntry(entry);
   }
 
-  /** Writes a run with these jobs, and says of `forgotten` that older runs do not count. Nothing changes here before `adopt`. */
-  async write(sequence: number, jobs: readonly StoredJob[], forgotten: readonly JobName[]): Promise<Run> {
-    const writer = new RunWriter(this.#pages, sequence, 0, jobs.length);
+  /**
+   * Writes a run with these jobs, and says of `forgotten` that older runs do not count. Nothing changes here before `adopt`; `onKey` hears of every key before it
+   * is written, so that a run which is not adopted can be removed.
+   */
+  async write(
+    sequence: number,
+    jobs: readonly StoredJob[],
+    forgotten: readonly JobName[],
+    onKey: (key: string) => void = () => {},
+  ): Promise<Run> {
+    const writer = new RunWriter(this.#pages, sequence, 0, jobs.length, onKey);
     const all = jobs.map((job) => entriesOf(job, this.#retentionMs)).sort(inJobOrder);
     // oxlint-disable-next-line no-await-in-loop -- as pages fill.
     for (const { key, expiresAtMs, job } of all) await writer.addJob(key, expiresAtMs, job);
@@ -183,11 +191,11 @@ export class FinishedJobs {
     return undefined;
   }
 
-  /** Writes one run with all that counts of these neighbours. */
-  async merge(runs: readonly Run[], wallMs: number): Promise<Run> {
+  /** Writes one run with all that counts of these neighbours. `onKey` as above. */
+  async merge(runs: readonly Run[], wallMs: number, onKey: (key: string) => void): Promise<Run> {
     const last = (runs.at(-1) as Run).directory;
     const keysMax = runs.reduce((sum, { directory }) => sum + directory.jobs, 0);
-    const writer = new RunWriter(this.#pages, last.sequence, last.level + 1, keysMax);
+    const writer = new RunWriter(this.#pages, last.sequence, last.level + 1, keysMax, onKey);
     for (const section of SECTIONS) {
       const sources = runs.map((run) => ({ tag: run, entries: run.entries(section) }));
       // oxlint-disable-next-line no-await-in-loop -- one section after the other, in bounded memory.

@@ -18,6 +18,7 @@ const WRITE_BYTES = 2 * 1024 * 1024;
 
 export class RunWriter {
   readonly #pages: Pages;
+  readonly #onKey: (key: string) => void;
   readonly #sections: Readonly<Record<SectionName, SectionWriter>>;
   readonly #sequence: number;
   readonly #level: number;
@@ -27,8 +28,15 @@ export class RunWriter {
   #full: PageEntry[] = [];
   #fullBytes = 0;
 
-  constructor(pages: Pages, sequence: number, level: number, keysMax: number) {
+  constructor(
+    pages: Pages,
+    sequence: number,
+    level: number,
+    keysMax: number,
+    onKey: (key: string) => void = () => {},
+  ) {
     this.#pages = pages;
+    this.#onKey = onKey;
     this.#sequence = sequence;
     this.#level = level;
     this.#bloom = Bloom.forKeys(keysMax);
@@ -86,6 +94,7 @@ export class RunWriter {
     const put = this.#full;
     this.#full = [];
     this.#fullBytes = 0;
+    for (const { key } of put) this.#onKey(key);
     await this.#pages.write({ put, delete: [] });
   }
 }
