@@ -4,6 +4,7 @@ import { Caretaker } from "./caretaker.ts";
 import type { RepositoryCatalogue } from "./catalogue.ts";
 import type { FleetFigures } from "./fleet-figures.ts";
 import { loadEveryMs, type LoadRecord } from "./node-load.ts";
+import { repositoriesMax, type Repository } from "./repository.ts";
 
 const clock = new ManualClock();
 const lookMs = 1_000;
@@ -12,14 +13,18 @@ let caretaker: Caretaker | undefined;
 afterEach(() => caretaker?.stop());
 
 /** A fleet of three nodes that holds nothing and has nothing to do; what they say of themselves is the test's. */
-function quietFleet(): { loads: Map<string, LoadRecord>; removed: string[]; wish: () => number | undefined } {
+function quietFleet(
+  repositories: readonly Repository[] = [],
+  replicas = 1,
+  everyMs = lookMs,
+): { loads: Map<string, LoadRecord>; removed: string[]; wish: () => number | undefined } {
   const loads = new Map<string, LoadRecord>();
   const removed: string[] = [];
   let wish: number | undefined;
   const nodes = new Map(["a", "b", "c"].map((node) => [node, { node, budgetBytes: 100, takenBytes: 1 }]));
   const figures: FleetFigures = { nodes, tenures: new Map(), demand: undefined, footprints: new Map() };
   const catalogue: Pick<RepositoryCatalogue, "all" | "loads" | "load"> = {
-    all: () => [],
+    all: () => repositories,
     loads,
     load: (node) => {
       removed.push(node);
@@ -38,7 +43,7 @@ function quietFleet(): { loads: Map<string, LoadRecord>; removed: string[]; wish
       observe: () => undefined,
     },
     figures: () => figures,
-    replicas: 1,
+    replicas,
     sizeOf: () => 1,
     claimLatencyMs: () => 0,
     scale: {
@@ -48,7 +53,7 @@ function quietFleet(): { loads: Map<string, LoadRecord>; removed: string[]; wish
       saturationLow: 0.4,
       sustainMs,
     },
-    lookMs,
+    lookMs: everyMs,
     log: () => undefined,
   });
   return { loads, removed, wish: () => wish };
@@ -82,4 +87,15 @@ test("what a node that is gone has said is removed after a while", async () => {
   expect(removed).toEqual([]);
   await clock.advance(2 * loadEveryMs);
   expect(removed).toEqual(["gone"]);
+});
+
+test("more nodes are wished for however many repositories nobody holds", async () => {
+  const repositories = Array.from(
+    { length: repositoriesMax },
+    (_, id) => ({ id, state: "active" }) as Repository,
+  );
+  const everyMs = 20_000;
+  const { wish } = quietFleet(repositories, 6, everyMs);
+  await clock.advance(2 * everyMs);
+  expect(wish()).toBe(1);
 });

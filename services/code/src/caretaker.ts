@@ -102,12 +102,15 @@ export class Caretaker {
       if (!missing.has(replica)) this.#unclaimedSince.delete(replica);
     for (const replica of missing)
       if (!this.#unclaimedSince.has(replica)) this.#unclaimedSince.set(replica, now);
+    // One by one: as arguments of one call, those of a large fleet would not fit on the stack.
+    let unclaimedMsMax = 0;
+    for (const since of this.#unclaimedSince.values()) unclaimedMsMax = Math.max(unclaimedMsMax, now - since);
     let claims = 0;
     for (const replica of figures.tenures.keys()) if (!this.#tenures.has(replica)) claims++;
     this.#tenures = new Set(figures.tenures.keys());
     return {
       unclaimed: missing.size,
-      unclaimedMsMax: Math.max(0, ...[...this.#unclaimedSince.values()].map((since) => now - since)),
+      unclaimedMsMax,
       claimLatencyMs: claimLatencyMs(),
       saturation: saturation(figures),
       demanded: figures.demand?.count ?? 0,
