@@ -1,7 +1,7 @@
 import { MemoryObjects } from "@keelson/objects";
 import { ManualClock } from "@keelson/testkit";
 import { describe, expect, it } from "vitest";
-import type { JobSpec } from "../engine/index.ts";
+import type { JobSpec, JobView } from "../engine/index.ts";
 import { DurableQueue, type DurableQueueOptions } from "./durable-queue.ts";
 import { MemoryPagesPlace } from "./memory-pages.ts";
 import { NodeJournal } from "./node-journal.ts";
@@ -69,6 +69,12 @@ async function checkpoint(scene: Scene, queue: DurableQueue): Promise<void> {
     await scene.clock.advance(0);
   }
   await running;
+}
+
+async function idsOf(views: AsyncIterable<JobView>): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { spec } of views) ids.push(spec.id);
+  return ids;
 }
 
 describe("DurableQueue", () => {
@@ -228,6 +234,53 @@ describe("DurableQueue", () => {
     expect(runs.filter((key) => !named.has(key.split("/")[1] ?? ""))).toEqual([]);
     const again = await scene.open(await scene.journal());
     expect(await again.list({ tenant: "t", status: "succeeded", limit: 100 })).toHaveLength(rounds);
+  });
+
+  it("answers whoever was reading runs when they were merged and removed", async () => {
+    const scene = new Scene();
+    const pages = scene.place.open();
+    let gate = Promise.resolve();
+    const queue = await scene.open(await scene.journal(), {
+      pages: {
+        get: async (key) => {
+          if (key.startsWith("run/") && key.includes(".0/")) await gate;
+          return pages.get(key);
+        },
+        scan: (from, options) => pages.scan(from, options),
+        write: (batch) => pages.write(batch),
+        close: () => pages.close(),
+      },
+    });
+    const end = async (round: number): Promise<void> => {
+      await queue.execute({ kind: "enqueue", jobs: [job(`j${round}`)] });
+      await runAll(queue);
+      await checkpoint(scene, queue);
+    };
+    for (let round = 0; round < 15; round += 1) await end(round);
+    expect(queue.stats.runs).toBe(15);
+    let open!: () => void;
+    const closed = new Promise<void>((resolve) => (open = resolve));
+    gate = closed;
+    const read = Promise.all([
+      queue.get({ tenant: "t", id: "j0" }),
+      queue.list({ tenant: "t", status: "succeeded", limit: 100 }),
+      idsOf(queue.everyJob()),
+      queue.tenantsWithEnded(10),
+    ]).catch((error: unknown) => error as Error);
+    // Those who began before wait; the merge itself does not.
+    await new Promise((resolve) => setImmediate(resolve));
+    gate = Promise.resolve();
+    await end(15);
+    expect(queue.stats.runs).toBe(1);
+    open();
+    const answers = await read;
+    if (answers instanceof Error) throw answers;
+    const [view, list, all, tenants] = answers;
+    expect(view?.status).toBe("succeeded");
+    const ended = Array.from({ length: 15 }, (_, round) => `j${round}`);
+    expect(list.map(({ spec }) => spec.id)).toEqual(expect.arrayContaining(ended));
+    expect(all).toEqual(expect.arrayContaining(ended));
+    expect(tenants).toEqual(["t"]);
   });
 
   it("trims its journal to what checkpoints do not have", async () => {

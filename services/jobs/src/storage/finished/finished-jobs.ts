@@ -93,15 +93,16 @@ export class FinishedJobs {
   async get({ tenant, id }: JobName, wallMs: number): Promise<StoredJob | undefined> {
     const key = jobEntryKey(tenant, id);
     const hash = new KeyHash(key);
-    const runs = this.#runs;
-    for (let at = runs.length - 1; at >= 0; at--) {
-      const run = runs[at] as Run;
-      // oxlint-disable-next-line no-await-in-loop -- the first that has it counts.
-      const entry = run.mayHold(hash) ? await run.find(key) : undefined;
-      if (entry !== undefined && !this.#isMasked(key, run))
-        return entry.expiresAtMs > wallMs ? readJobEntry(entry) : undefined;
-    }
-    return undefined;
+    return this.#steady(async (runs, masks) => {
+      for (let at = runs.length - 1; at >= 0; at--) {
+        const run = runs[at] as Run;
+        // oxlint-disable-next-line no-await-in-loop -- the first that has it counts.
+        const entry = run.mayHold(hash) ? await run.find(key) : undefined;
+        if (entry !== undefined && !isMasked(masks, key, run))
+          return entry.expiresAtMs > wallMs ? readJobEntry(entry) : undefined;
+      }
+      return undefined;
+    });
   }
 
   /** In the order of lists. */
@@ -113,7 +114,9 @@ export class FinishedJobs {
         ? (status === undefined ? FINAL_STATUSES : [status]).map((each) => statusPrefix(tenant, each))
         : [metadataPrefix(tenant, metadata.key, metadata.value)];
     const section: SectionName = metadata === undefined ? "status" : "metadata";
-    const found = await Promise.all(prefixes.map((prefix) => this.#scan(section, prefix, query, wallMs)));
+    const found = await this.#steady((runs, masks) =>
+      Promise.all(prefixes.map((prefix) => scan({ runs, masks, section, prefix, wallMs }, query))),
+    );
     return found
       .flat()
       .sort((a, b) => b.statusAtMs - a.statusAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
@@ -125,9 +128,9 @@ export class FinishedJobs {
     const found: string[] = [];
     let from = after === undefined ? "" : `${after}\u0001`;
     while (found.length < limit) {
-      const sources = this.#runs.map((run) => ({ tag: run, entries: run.entries("jobs", from) }));
+      const begin = from;
       // oxlint-disable-next-line no-await-in-loop -- each search begins where the one before ended.
-      const first = await mergeEntries(sources).next();
+      const first = await this.#steady((runs) => mergeEntries(sourcesOf(runs, "jobs", begin)).next());
       if (first.done === true) break;
       const { key } = first.value.entry;
       const tenant = key.slice(0, key.indexOf("\0"));
@@ -139,9 +142,22 @@ export class FinishedJobs {
 
   /** Every job, by tenant and id. */
   async *all(wallMs: number): AsyncGenerator<StoredJob> {
-    const sources = this.#runs.map((run) => ({ tag: run, entries: run.entries("jobs") }));
-    for await (const { tag, entry } of mergeEntries(sources))
-      if (entry.expiresAtMs > wallMs && !this.#isMasked(entry.key, tag)) yield readJobEntry(entry);
+    let [from, shown] = ["", ""];
+    for (;;) {
+      const [runs, masks] = [this.#runs, this.#masks];
+      try {
+        for await (const { tag, entry } of mergeEntries(sourcesOf(runs, "jobs", from))) {
+          from = entry.key;
+          if (from === shown || entry.expiresAtMs <= wallMs || isMasked(masks, from, tag)) continue;
+          shown = from;
+          yield readJobEntry(entry);
+        }
+        return;
+      } catch (error) {
+        // As in `#steady`, but from where it was.
+        if (runs === this.#runs) throw error;
+      }
+    }
   }
 
   /**
@@ -169,6 +185,9 @@ export class FinishedJobs {
   /** The run counts from now on. */
   adopt(run: Run): void {
     this.#runs = [...this.#runs, run];
+    if (run.directory.masks.length === 0) return;
+    // Whoever reads the runs before has the masks before.
+    this.#masks = new Map(this.#masks);
     for (const key of run.directory.masks) this.#masks.set(key, run.directory.sequence);
   }
 
@@ -197,11 +216,10 @@ export class FinishedJobs {
     const keysMax = runs.reduce((sum, { directory }) => sum + directory.jobs, 0);
     const writer = new RunWriter(this.#pages, last.sequence, last.level + 1, keysMax, onKey);
     for (const section of SECTIONS) {
-      const sources = runs.map((run) => ({ tag: run, entries: run.entries(section) }));
       // oxlint-disable-next-line no-await-in-loop -- one section after the other, in bounded memory.
-      for await (const { tag, entry } of mergeEntries(sources)) {
+      for await (const { tag, entry } of mergeEntries(sourcesOf(runs, section))) {
         const key = section === "jobs" ? entry.key : indexedJob(entry.key);
-        if (entry.expiresAtMs > wallMs && !this.#isMasked(key, tag)) await writer.add(section, entry);
+        if (entry.expiresAtMs > wallMs && !isMasked(this.#masks, key, tag)) await writer.add(section, entry);
       }
     }
     const oldest = runs[0] === this.#runs[0];
@@ -218,35 +236,17 @@ export class FinishedJobs {
     this.#readMasks();
   }
 
-  async #scan(
-    section: SectionName,
-    prefix: string,
-    { tenant, status, group, limit, before }: ListQuery,
-    wallMs: number,
-  ): Promise<StoredJob[]> {
-    const from = before === undefined ? prefix : prefix + timeSuffix(before.statusAtMs, before.id);
-    const sources = this.#runs.map((run) => ({ tag: run, entries: run.entries(section, from) }));
-    const found: StoredJob[] = [];
-    let looked = 0;
-    for await (const { tag, entry } of mergeEntries(sources)) {
-      if (found.length >= limit || looked >= LOOKED_AT_MAX || !entry.key.startsWith(prefix)) break;
-      const { id, statusAtMs } = readSuffix(entry.key, prefix.length);
-      if (before !== undefined && before.statusAtMs === statusAtMs && before.id === id) continue;
-      const key = jobEntryKey(tenant, id);
-      if (entry.expiresAtMs <= wallMs || this.#isMasked(key, tag)) continue;
-      looked += 1;
-      const job = await tag.find(key);
-      if (job === undefined) throw new Error(`an index of finished jobs speaks of ${id}, which is not there`);
-      const stored = readJobEntry(job);
-      if (status !== undefined && stored.status !== status) continue;
-      if (group === undefined || decodeBody(stored.body).group === group) found.push(stored);
+  /** Reads again when runs that were being read were replaced meanwhile: their pages are removed. What is read goes with the masks of its moment. */
+  async #steady<T>(read: (runs: readonly Run[], masks: Masks) => Promise<T>): Promise<T> {
+    for (;;) {
+      const runs = this.#runs;
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- seldom more than once.
+        return await read(runs, this.#masks);
+      } catch (error) {
+        if (runs === this.#runs) throw error;
+      }
     }
-    return found;
-  }
-
-  #isMasked(key: string, run: Run): boolean {
-    const since = this.#masks.get(key);
-    return since !== undefined && since > run.directory.sequence;
   }
 
   #readMasks(): void {
@@ -254,6 +254,53 @@ export class FinishedJobs {
     for (const { directory } of this.#runs)
       for (const key of directory.masks) this.#masks.set(key, directory.sequence);
   }
+}
+
+/** Of which run on a job counts, by its key. */
+type Masks = ReadonlyMap<string, number>;
+
+function isMasked(masks: Masks, key: string, run: Run): boolean {
+  const since = masks.get(key);
+  return since !== undefined && since > run.directory.sequence;
+}
+
+function sourcesOf(
+  runs: readonly Run[],
+  section: SectionName,
+  from = "",
+): { readonly tag: Run; readonly entries: AsyncGenerator<Entry> }[] {
+  return runs.map((run) => ({ tag: run, entries: run.entries(section, from) }));
+}
+
+interface Scanned {
+  readonly runs: readonly Run[];
+  readonly masks: Masks;
+  readonly section: SectionName;
+  readonly prefix: string;
+  readonly wallMs: number;
+}
+
+async function scan(
+  { runs, masks, section, prefix, wallMs }: Scanned,
+  { tenant, status, group, limit, before }: ListQuery,
+): Promise<StoredJob[]> {
+  const from = before === undefined ? prefix : prefix + timeSuffix(before.statusAtMs, before.id);
+  const found: StoredJob[] = [];
+  let looked = 0;
+  for await (const { tag, entry } of mergeEntries(sourcesOf(runs, section, from))) {
+    if (found.length >= limit || looked >= LOOKED_AT_MAX || !entry.key.startsWith(prefix)) break;
+    const { id, statusAtMs } = readSuffix(entry.key, prefix.length);
+    if (before !== undefined && before.statusAtMs === statusAtMs && before.id === id) continue;
+    const key = jobEntryKey(tenant, id);
+    if (entry.expiresAtMs <= wallMs || isMasked(masks, key, tag)) continue;
+    looked += 1;
+    const job = await tag.find(key);
+    if (job === undefined) throw new Error(`an index of finished jobs speaks of ${id}, which is not there`);
+    const stored = readJobEntry(job);
+    if (status !== undefined && stored.status !== status) continue;
+    if (group === undefined || decodeBody(stored.body).group === group) found.push(stored);
+  }
+  return found;
 }
 
 function inJobOrder(a: JobEntries, b: JobEntries): number {
