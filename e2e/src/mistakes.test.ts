@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeCertificates } from "@keelson/testkit/servers";
 import { afterAll, describe, expect, test } from "vitest";
 import { KeelsonProcess, stopAll } from "./process/keelson-process.ts";
 import { startStore } from "./process/store-process.ts";
@@ -104,11 +105,16 @@ describe.concurrent("what stands in the way is one line that says what to do, an
   test("a store's folder that another process has", async () => {
     const store = join(folder, "held-store");
     const { process: holder } = await startStore(store);
-    const { line, code } = await refused(["store", store, "--listen", "127.0.0.1:0"]);
-    expect(line).toMatch(
-      /held-store is held by pid \d+ \(main\.js store\) since .*: stop that process, or name another folder/,
-    );
-    expect(code).toBe(1);
+    // With TLS as well: whoever looks at certificates must not keep the process from ending.
+    const { ca, server } = makeCertificates(mkdtempSync(join(folder, "certificates-")));
+    const tls = ["--tls-ca", ca, "--tls-cert", server.cert, "--tls-key", server.key];
+    for (const flags of [[], tls]) {
+      const { line, code } = await refused(["store", store, "--listen", "127.0.0.1:0", ...flags]);
+      expect(line).toMatch(
+        /held-store is held by pid \d+ \(main\.js store\) since .*: stop that process, or name another folder/,
+      );
+      expect(code).toBe(1);
+    }
     holder.signal("SIGTERM");
     await holder.endsWith(0);
   });
@@ -127,6 +133,23 @@ describe.concurrent("what stands in the way is one line that says what to do, an
       { line, code: 1 },
       { line, code: 1 },
     ]);
+  });
+
+  test("a certificate of a gateway that is not there", async () => {
+    const tokens = join(folder, "tokens.json");
+    writeFileSync(tokens, '{"tokens": []}');
+    const nope = join(folder, "nope.pem");
+    const flags = ["--tokens", tokens, "--tls-cert", nope, "--tls-key", nope];
+    const { line, code } = await refused([
+      "gateway",
+      "--store",
+      NOWHERE,
+      "--listen",
+      "127.0.0.1:0",
+      ...flags,
+    ]);
+    expect(line).toMatch(/the certificate .*nope\.pem with the key .*nope\.pem cannot be used: ENOENT/);
+    expect(code).toBe(2);
   });
 
   test("a service module that fails", async () => {

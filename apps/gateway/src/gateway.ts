@@ -49,9 +49,18 @@ const READY_LOOK_MS = 10;
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const problem = listenProblem(options);
   if (problem !== undefined) throw new KeelsonError("BAD_CONFIG", problem);
+  await options.tokens?.start();
+  try {
+    return await startParts(options);
+  } catch (error) {
+    options.tokens?.stop();
+    throw error;
+  }
+}
+
+async function startParts(options: GatewayOptions): Promise<Gateway> {
   const { clock, random, log, tokens, fleet, plugins } = options;
   const limits = { ...GATEWAY_LIMITS, ...options.limits };
-  await tokens?.start();
   const onKey = (key: ParsedKey, value: string | undefined): void => tokens?.keyChanged?.(key, value);
   const client: FleetLink =
     options.link?.(onKey) ??
@@ -159,7 +168,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     if (adminServer && options.adminListen) adminWhere = await adminServer.listen(options.adminListen);
     if (grpc && options.grpcListen) grpcAddress = await grpc.listen(options.grpcListen);
   } catch (error) {
-    tokens?.stop();
     await Promise.all([server.close(Promise.resolve()), adminServer?.close(Promise.resolve())]);
     throw error;
   }

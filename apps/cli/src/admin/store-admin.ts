@@ -10,7 +10,7 @@ import {
 } from "@keelson/runtime";
 import { openStore } from "@keelson/stores/url";
 import { WirePool } from "@keelson/wire";
-import { openTls, type TlsSettings } from "../config/tls.ts";
+import { openTls, openedWith, type TlsSettings } from "../config/tls.ts";
 
 export interface OpenedAdmin {
   readonly admin: FleetAdmin;
@@ -26,7 +26,7 @@ export async function openStoreAdmin(
   const random = systemRandom;
   const tls = openTls(settings, { clock, say: () => undefined, problem: () => undefined });
   const ports = { clock, random, name: "keelson command", ...tls?.client };
-  const store = await openStore(url, ports);
+  const store = await openedWith(tls, openStore(url, ports));
   const pool = new WirePool(ports);
   const mirror = fleetMirror(fleet, { store, clock, random }, terms());
   const admin = new LocalAdmin({ fleet, mirror, store, clock, random, ask: askOver(pool) });

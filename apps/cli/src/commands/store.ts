@@ -6,7 +6,7 @@ import { formatListen, isLoopback, parseListen } from "../config/listen.ts";
 import { loadConfig } from "../config/load.ts";
 import { flagsOf, withSettings } from "../config/options.ts";
 import type { ConfigOf } from "../config/settings.ts";
-import { openTls } from "../config/tls.ts";
+import { openTls, openedWith } from "../config/tls.ts";
 import { listenFailure } from "../failure.ts";
 import { tellRefusals } from "../node/refusals.ts";
 import { stopSignal } from "../stop-signal.ts";
@@ -43,7 +43,7 @@ async function serve(config: ConfigOf<"store">): Promise<void> {
   const problem = (text: string): void => void process.stderr.write(`keelson: ${text}\n`);
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const tls = openTls({ ca, cert, key, name, prefix: "tls" }, { clock, say, problem });
-  const store = await EmbeddedStore.open({ folder, clock, random: systemRandom });
+  const store = await openedWith(tls, EmbeddedStore.open({ folder, clock, random: systemRandom }));
   const onConnectionEnd = tellRefusals(clock, problem);
   const server = new StoreServer({ store, clock, ...tls?.server, onConnectionEnd });
   try {

@@ -9,7 +9,7 @@ import { Command, Option } from "commander";
 import { doorOf, storeNamed, tlsOf, withDoor, type DoorOptions } from "../admin/door.ts";
 import { gatewayDesk, keeperDesk, type ShownToken, type TokenDesk } from "../admin/token-desk.ts";
 import { parseDurationMs } from "../config/duration.ts";
-import { openTls } from "../config/tls.ts";
+import { openTls, openedWith } from "../config/tls.ts";
 import { RunError, UsageError } from "../failure.ts";
 import { dateAndTime } from "../report/ago.ts";
 import { Printer } from "../report/printer.ts";
@@ -79,7 +79,8 @@ async function atDesk(
   if (url === undefined) return work(gatewayDesk(doorOf(options)));
   const clock = new SystemClock();
   const tls = openTls(tlsOf(options), { clock, say: () => undefined, problem: () => undefined });
-  const store = await openStore(url, { clock, random: systemRandom, name: "keelson token", ...tls?.client });
+  const ports = { clock, random: systemRandom, name: "keelson token", ...tls?.client };
+  const store = await openedWith(tls, openStore(url, ports));
   try {
     await work(
       keeperDesk(tokensInStore(store, options.fleet ?? "main", STORE_TIMEOUT_MS), "the fleet's store"),

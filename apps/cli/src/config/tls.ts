@@ -19,6 +19,19 @@ export interface TlsPorts {
   readonly problem: (text: string) => void;
 }
 
+/** Gives what was opened with it. When that fails, nobody looks at its files any more: the process could not end otherwise. */
+export async function openedWith<Opened>(
+  tls: WireTls | undefined,
+  opening: Promise<Opened>,
+): Promise<Opened> {
+  try {
+    return await opening;
+  } catch (error) {
+    tls?.stop();
+    throw error;
+  }
+}
+
 /** Undefined when none of the files is named. */
 export function openTls(settings: TlsSettings, { clock, say, problem }: TlsPorts): WireTls | undefined {
   const { ca, cert, key, name, prefix } = settings;

@@ -1,7 +1,7 @@
 /** The certificate that the gateway shows to its callers: read at the start, and again when its files change. Open connections stay as they are. */
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import type { Clock, Timer } from "@keelson/runtime";
+import { KeelsonError, type Clock, type Timer } from "@keelson/runtime";
 
 export interface CertificateText {
   readonly cert: string;
@@ -20,7 +20,7 @@ export class WatchedCertificate {
   #told: string | undefined;
   #timer: Timer | undefined;
 
-  /** Throws when the files cannot be read, or do not fit each other. */
+  /** Throws KeelsonError BAD_CONFIG when the files cannot be read, or do not fit each other. */
   constructor(
     paths: { readonly certFile: string; readonly keyFile: string },
     clock: Clock,
@@ -29,8 +29,15 @@ export class WatchedCertificate {
     this.#paths = paths;
     this.#clock = clock;
     this.#problem = problem;
-    this.#version = this.#versionNow();
-    this.#files = this.#read();
+    try {
+      this.#version = this.#versionNow();
+      this.#files = this.#read();
+    } catch (error) {
+      const { certFile, keyFile } = paths;
+      const why = error instanceof Error ? error.message : String(error);
+      const text = `the certificate ${certFile} with the key ${keyFile} cannot be used: ${why}`;
+      throw new KeelsonError("BAD_CONFIG", text, { cause: error });
+    }
   }
 
   get files(): CertificateText {
