@@ -17,9 +17,9 @@ async function execute(client: JobsClient, command: object): Promise<unknown> {
 }
 
 /** Asks until the job may be leased. */
-async function lease(client: JobsClient, worker: string): Promise<LeasedTask> {
+async function lease(client: JobsClient, worker: string, leaseMs: number): Promise<LeasedTask> {
   for (;;) {
-    const asked = { kind: "lease", group: "slow", worker, max: 1, leaseMs: 1_000 };
+    const asked = { kind: "lease", group: "slow", worker, max: 1, leaseMs };
     const { tasks } = (await execute(client, asked)) as { tasks: readonly LeasedTask[] };
     const [task] = tasks;
     if (task !== undefined) return task;
@@ -38,13 +38,14 @@ test("a result from an expired lease is refused, and the next worker's counts, a
   scene = await FaultScene.start("embedded", ["a", "b"]);
   const client = await scene.connect();
   await client.enqueue({ group: "slow", id: "j", payload: 1 });
-  const first = await lease(client, "w1");
+  const first = await lease(client, "w1", 1_000);
   // Whichever of them has the shard: the lease is known to who comes after it.
   for (const node of ["a", "b"]) {
     await scene.fleet.kill(node);
     await scene.fleet.start(node);
   }
-  const second = await lease(client, "w2");
+  // Long enough for a busy machine to come to its report.
+  const second = await lease(client, "w2", 30_000);
   expect(second.task).not.toBe(first.task);
   expect(await report(client, first, "too late")).toMatchObject({ refused: "LEASE_NOT_FOUND" });
   expect((await client.get("j"))?.status).toBe("running");
