@@ -3,9 +3,12 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificates } from "@keelson/testkit/servers";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { KeelsonProcess, stopAll } from "./process/keelson-process.ts";
 import { startStore } from "./process/store-process.ts";
+
+// All of them start at once, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "keelson-mistakes-"));
 afterAll(async () => {
@@ -108,8 +111,10 @@ describe.concurrent("what stands in the way is one line that says what to do, an
     // With TLS as well: whoever looks at certificates must not keep the process from ending.
     const { ca, server } = makeCertificates(mkdtempSync(join(folder, "certificates-")));
     const tls = ["--tls-ca", ca, "--tls-cert", server.cert, "--tls-key", server.key];
-    for (const flags of [[], tls]) {
-      const { line, code } = await refused(["store", store, "--listen", "127.0.0.1:0", ...flags]);
+    const outcomes = await Promise.all(
+      [[], tls].map((flags) => refused(["store", store, "--listen", "127.0.0.1:0", ...flags])),
+    );
+    for (const { line, code } of outcomes) {
       expect(line).toMatch(
         /held-store is held by pid \d+ \(main\.js store\) since .*: stop that process, or name another folder/,
       );
