@@ -3,10 +3,11 @@
  * with its reason, never left out in silence. A repository that rests is woken when somebody names it.
  */
 import type { FleetAccess } from "@keelson/runtime";
-import { specialiser, matchText, type Query } from "../query/index.ts";
+import type { Query } from "../query/index.ts";
 import { CATALOGUE_SHARD, shardOf, type Repository } from "../repository.ts";
 import type { SearchRequest, ShardAnswer, ShardSearchOptions } from "../search/search-request.ts";
 import { directoryOf } from "./directory.ts";
+import { meantBy } from "./meant.ts";
 
 export interface FleetSearch {
   readonly query: Query;
@@ -43,10 +44,10 @@ const wokenMax = 8;
 /** What is left of the time for the way there and back. */
 const capShare = 0.9;
 
-/** Throws RangeError when a node finds that the query asks for too much. */
+/** Throws RangeError when the query asks for too much. */
 export async function* searchFleet(access: FleetAccess, search: FleetSearch): AsyncGenerator<SearchEvent> {
   const { repositories, problem } = await directoryOf(access).list();
-  const chosen = choose(access, search.query, repositories);
+  const chosen = await choose(access, search, repositories);
   yield {
     kind: "begin",
     asked: chosen.shards.length + chosen.resting.length,
@@ -72,16 +73,18 @@ interface Chosen {
   readonly leftOut: number;
 }
 
-function choose(access: FleetAccess, query: Query, repositories: readonly Repository[] | undefined): Chosen {
+async function choose(
+  access: FleetAccess,
+  { query, timeoutMs }: FleetSearch,
+  repositories: readonly Repository[] | undefined,
+): Promise<Chosen> {
   if (!repositories) {
     const ids = access.shards("code").ids.filter((id) => id !== CATALOGUE_SHARD);
     return { shards: ids.map((shard) => ({ shard, name: `#${shard}` })), resting: [], leftOut: 0 };
   }
-  const special = specialiser(query, matchText);
-  const meant = repositories.filter((row) => {
-    const left = special(row);
-    return left.kind !== "const" || left.value;
-  });
+  const meant = (await meantBy(query, repositories, timeoutMs)).flatMap(({ row, query: left }) =>
+    left.kind !== "const" || left.value ? row : [],
+  );
   return {
     shards: meant
       .filter(({ state }) => state === "active")

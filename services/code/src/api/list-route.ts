@@ -2,9 +2,10 @@
 import { HttpAnswer, route, type RouteCall } from "@keelson/runtime";
 import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
-import { matchText, QueryError, specialiser } from "../query/index.ts";
+import { QueryError } from "../query/index.ts";
 import { allPages } from "./ask-catalogue.ts";
 import { searchFleet } from "./fleet-search.ts";
+import { meantBy } from "./meant.ts";
 import { understand } from "./understand.ts";
 import { zoektList, ZoektList } from "./zoekt-list.ts";
 
@@ -26,7 +27,8 @@ export const list = route({
         const { rows, missing } = await matching(parsed.data.Q, call);
         return { List: zoektList(rows, parsed.data.Opts?.Field, missing) };
       } catch (error) {
-        if (error instanceof QueryError) return new HttpAnswer({ Error: error.message }, { status: 400 });
+        if (error instanceof QueryError || error instanceof RangeError)
+          return new HttpAnswer({ Error: error.message }, { status: 400 });
         throw error;
       }
     },
@@ -40,8 +42,7 @@ async function matching(
 ): Promise<{ rows: readonly RepositoryStatus[]; missing: number }> {
   const query = understand(text);
   const { repositories } = await allPages<RepositoryStatus>(call.access, "status");
-  const special = specialiser(query, matchText);
-  const left = repositories.map((row) => ({ row, query: special(row) }));
+  const left = await meantBy(query, repositories, call.timeoutMs);
   if (left.every(({ query: rest }) => rest.kind === "const" || isEverything(rest)))
     return {
       rows: left.filter(({ query: rest }) => rest.kind !== "const" || rest.value).map(({ row }) => row),

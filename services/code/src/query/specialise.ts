@@ -26,26 +26,34 @@ export function specialiser(query: Query, matcher: TextMatcher): (facts: Reposit
     if (!match) compiled.set(pattern, (match = matcher(pattern)));
     return match(text);
   };
-  return (facts) => simplify(replace(query, facts, matches));
+  const numbers = new Map<readonly number[], ReadonlySet<number>>();
+  const among = (ids: readonly number[], id: number): boolean => {
+    let set = numbers.get(ids);
+    if (!set) numbers.set(ids, (set = new Set(ids)));
+    return set.has(id);
+  };
+  return (facts) => simplify(replace(query, facts, { matches, among }));
 }
 
-function replace(
-  query: Query,
-  facts: RepositoryFacts,
-  matches: (pattern: string, text: string) => boolean,
-): Query {
+interface Tests {
+  readonly matches: (pattern: string, text: string) => boolean;
+  readonly among: (ids: readonly number[], id: number) => boolean;
+}
+
+function replace(query: Query, facts: RepositoryFacts, tests: Tests): Query {
+  const { matches, among } = tests;
   switch (query.kind) {
     case "and":
     case "or":
-      return { kind: query.kind, children: query.children.map((child) => replace(child, facts, matches)) };
+      return { kind: query.kind, children: query.children.map((child) => replace(child, facts, tests)) };
     case "not":
-      return { kind: "not", child: replace(query.child, facts, matches) };
+      return { kind: "not", child: replace(query.child, facts, tests) };
     case "type":
-      return { ...query, child: replace(query.child, facts, matches) };
+      return { ...query, child: replace(query.child, facts, tests) };
     case "repo":
       return { kind: "const", value: matches(query.pattern, facts.name) };
     case "repo-ids":
-      return { kind: "const", value: query.ids.includes(facts.id) };
+      return { kind: "const", value: among(query.ids, facts.id) };
     case "config":
       return { kind: "const", value: facts[query.field] === query.value };
     case "meta": {

@@ -38,6 +38,20 @@ test("agrees with V8 on simple expressions", () => {
   );
 });
 
+test("one that needs more states than are kept agrees with V8 too, text after text", () => {
+  const pattern = "a[ab]{10}c";
+  const matches = matchText(pattern);
+  const text = fc
+    .array(fc.constantFrom("a", "b", "a", "b", "c"), { maxLength: 60 })
+    .map((all) => all.join(""));
+  fc.assert(
+    fc.property(text, (name) => {
+      expect(matches(name)).toBe(new RegExp(pattern).test(name));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("an expression that makes others explode takes no time", () => {
   const startedAt = performance.now();
   expect(matchText("(x+x+)+y")("x".repeat(500))).toBe(false);
