@@ -16,7 +16,6 @@ const view: View = {
   parameters: { shards: 1, replicas: 1, placement: {} },
   algorithm: RING,
   reason: "first view",
-  reason: "",
 };
 const tenureOf = (node: string): unknown => ({ v: 1, node, address: `${node}:1`, era: 1, since: 0 });
 const contender = { v: 1, phase: "ready", progress: 1, address: "b:1" };
