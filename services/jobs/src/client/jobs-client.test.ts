@@ -81,7 +81,10 @@ describe("a client and a worker", () => {
 
   test("many jobs of many tenants all run, once each", async () => {
     const seen = new Map<string, number>();
-    client.worker("count", ({ id }) => void seen.set(id, (seen.get(id) ?? 0) + 1), { concurrency: 20 });
+    client.worker("count", ({ id }) => void seen.set(id, (seen.get(id) ?? 0) + 1), {
+      concurrency: 20,
+      leaseMs: 20_000,
+    });
     const jobs = Array.from({ length: 500 }, (_, index) => ({
       group: "count",
       tenant: `t${index % 25}`,
@@ -203,7 +206,8 @@ describe("a client and a worker", () => {
         await new Promise((resolve) => setTimeout(resolve, 5));
         return id;
       },
-      { concurrency: 20 },
+      // A lease that a busy machine lets run out would rightly run its job again.
+      { concurrency: 20, leaseMs: 20_000 },
     );
     await client.enqueue({
       group: "later",

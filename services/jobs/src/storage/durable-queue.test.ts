@@ -283,6 +283,32 @@ describe("DurableQueue", () => {
     expect(tenants).toEqual(["t"]);
   });
 
+  it("looks up a large batch of ended jobs a few at a time", async () => {
+    const scene = new Scene();
+    const pages = scene.place.open();
+    let [now, most] = [0, 0];
+    const queue = await scene.open(await scene.journal(), {
+      pages: {
+        get: async (key) => {
+          most = Math.max(most, ++now);
+          await new Promise((resolve) => setImmediate(resolve));
+          now -= 1;
+          return pages.get(key);
+        },
+        scan: (from, options) => pages.scan(from, options),
+        write: (batch) => pages.write(batch),
+        close: () => pages.close(),
+      },
+    });
+    const jobs = Array.from({ length: 500 }, (_, n) => job(`j${n}`));
+    await queue.execute({ kind: "enqueue", jobs });
+    await runAll(queue, 500);
+    await checkpoint(scene, queue);
+    const answers = await queue.execute({ kind: "enqueue", jobs });
+    expect(answers.map((each) => "outcome" in each && each.outcome)).toEqual(jobs.map(() => "same"));
+    expect(most).toBeLessThanOrEqual(64);
+  });
+
   it("trims its journal to what checkpoints do not have", async () => {
     const scene = new Scene();
     const journal = await scene.journal();

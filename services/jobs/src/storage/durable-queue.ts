@@ -48,6 +48,9 @@ const QUEUE_DEFAULTS: QueueTerms = {
   waitingMax: 100_000,
 };
 
+/** Each has a page in memory, taken apart, which is a hundred kilobytes and more. */
+const LOOKUPS_AT_ONCE = 64;
+
 /** Tenants whose ended jobs are looked at for what happened last. */
 const RECENT_TENANTS_MAX = 50;
 
@@ -348,8 +351,12 @@ export class DurableQueue {
       const evictions = this.#evictions;
       const names = this.#engine.needs(command, this.#mayBeFinished);
       const { clock } = this.#options;
-      // oxlint-disable-next-line no-await-in-loop -- seldom more than once.
-      const found = await Promise.all(names.map((name) => this.#finished.get(name, clock.wall())));
+      const found: (StoredJob | undefined)[] = [];
+      for (let at = 0; at < names.length; at += LOOKUPS_AT_ONCE) {
+        const some = names.slice(at, at + LOOKUPS_AT_ONCE);
+        // oxlint-disable-next-line no-await-in-loop -- so many at once and no more.
+        found.push(...(await Promise.all(some.map((name) => this.#finished.get(name, clock.wall())))));
+      }
       if (evictions === this.#evictions)
         return found.filter(
           (job) => job !== undefined && !this.#engine.state.forgotten.has(jobKey(job)),
