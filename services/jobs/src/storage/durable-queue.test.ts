@@ -1,7 +1,7 @@
 import { MemoryObjects } from "@keelson/objects";
 import { ManualClock } from "@keelson/testkit";
 import { describe, expect, it } from "vitest";
-import type { JobSpec, JobView } from "../engine/index.ts";
+import { JOB_LIMITS, type JobSpec, type JobView } from "../engine/index.ts";
 import { DurableQueue, type DurableQueueOptions } from "./durable-queue.ts";
 import { MemoryPagesPlace } from "./memory-pages.ts";
 import { NodeJournal } from "./node-journal.ts";
@@ -307,6 +307,34 @@ describe("DurableQueue", () => {
     const answers = await queue.execute({ kind: "enqueue", jobs });
     expect(answers.map((each) => "outcome" in each && each.outcome)).toEqual(jobs.map(() => "same"));
     expect(most).toBeLessThanOrEqual(64);
+  });
+
+  it("takes the largest jobs that limits allow, and has them after a crash", async () => {
+    const scene = new Scene();
+    const queue = await scene.open(await scene.journal());
+    const large = Buffer.alloc(JOB_LIMITS.payloadBytesMax, 7);
+    const value = "x".repeat(JOB_LIMITS.metadataValueCharsMax);
+    const metadata = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`k${n}`, value]));
+    const attempt = {
+      outcome: { kind: "succeeded", result: large },
+      startedAtMs: 1,
+      finishedAtMs: scene.clock.wall(),
+    } as const;
+    const ended = Array.from({ length: 12 }, (_, n) => `ended${n}`);
+    const imported = ended.map((id) => ({ ...job(id), enqueuedAtMs: 1, attempts: [attempt] }));
+    await queue.execute({ kind: "import", jobs: imported });
+    const failed = { ...attempt, outcome: { kind: "failed", code: "C", data: large } } as const;
+    const past = { enqueuedAtMs: 1, attempts: [failed, failed, failed, attempt] };
+    await queue.execute({ kind: "import", jobs: [{ ...job("past"), ...past }] });
+    const jobs = [job("large", { metadata, payload: large }), job("given", { after: ended })];
+    await queue.execute({ kind: "enqueue", jobs });
+    const again = await scene.open(await scene.journal());
+    expect((await again.get({ tenant: "t", id: "large" }))?.spec.payload).toHaveLength(large.length);
+    expect((await again.get({ tenant: "t", id: "past" }))?.attempts).toHaveLength(4);
+    const leased = await again.execute({ kind: "lease", group: "g", worker: "w", max: 10 });
+    const given = "tasks" in leased ? leased.tasks.find(({ spec }) => spec.id === "given") : undefined;
+    // Eight of half a MiB are four.
+    expect(given?.inputs.map(({ omitted }) => omitted)).toEqual(ended.map((_, n) => n >= 8));
   });
 
   it("trims its journal to what checkpoints do not have", async () => {

@@ -12,8 +12,11 @@ import {
 } from "@keelson/objects";
 
 const MIB = 1024 * 1024;
-/** What shards may have on its way together; each of them keeps to much less. */
-const TERMS: Partial<JournalTerms> = { gatherBytesMax: 64 * MIB };
+/**
+ * What shards may have on its way together; each of them keeps to much less, and with its head a batch must stay below what readers take for damage. A record is cut
+ * between operations only, and the largest operation is a job that fills a request, with the results that it is given.
+ */
+const TERMS: Partial<JournalTerms> = { gatherBytesMax: 60 * MIB, recordBytesMax: 32 * MIB };
 const CALL_TIMEOUT_MS = 10_000;
 
 export interface NodeJournalOptions {

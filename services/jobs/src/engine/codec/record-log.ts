@@ -6,7 +6,7 @@ import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
 const RECORD_VERSION = 1;
-/** Half of what the journal takes: one more operation still fits. */
+/** Far below what the journal takes: one more operation still fits, also one that fills a request. */
 const SPLIT_BYTES = 384 * 1024;
 
 /** Every operation there is. Numbers are for ever. */

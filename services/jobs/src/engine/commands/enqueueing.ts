@@ -90,14 +90,19 @@ export function tendLimits(core: Core, { limits }: Job): void {
 
 const NO_INPUTS: readonly Input[] = [];
 
-/** What is known of the jobs to wait for: outcomes of those that have ended. */
+/** What is known of the jobs to wait for: outcomes of those that have ended, as much of them as a job is given. The rest need not be in the record either. */
 function resolve(core: Core, tenant: string, after: readonly string[]): readonly Input[] | Refusal {
   const inputs: Input[] = [];
+  let bytes = 0;
   for (const id of new Set(after)) {
     const other = core.state.find(tenant, id) ?? core.recalled.get(jobKey({ tenant, id }));
     if (other === undefined)
       return refuse("DEPENDENCY_NOT_FOUND", `job ${id}, which is to be waited for, does not exist`);
-    if (isFinal(other.status)) inputs.push({ id, outcome: outcomeOf(other), omitted: false });
+    if (!isFinal(other.status)) continue;
+    const outcome = outcomeOf(other);
+    const fits = bytes + outcome.data.length <= JOB_LIMITS.inputBytesMax;
+    if (fits) bytes += outcome.data.length;
+    inputs.push({ id, outcome: fits ? outcome : { ...outcome, data: "" }, omitted: !fits });
   }
   return inputs;
 }
