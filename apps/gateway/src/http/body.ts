@@ -8,6 +8,10 @@ export interface BodyLimits {
   readonly timeoutMs: number;
 }
 
+/** Of a body that is too large, so much is read and forgotten before that is said: who is still sending when the connection ends does not hear the answer. */
+const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
+const DISCARD_MS = 5_000;
+
 /** The bytes of bodies that are in memory now, of all requests. */
 export class BodyBudget {
   readonly #bytesMax: number;
@@ -72,7 +76,10 @@ async function readText(
 ): Promise<string> {
   const tooLarge = (): Problem =>
     new Problem("TOO_LARGE", `the body may have ${bytesMax} bytes: send less`, { details: { bytesMax } });
-  if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge();
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
+    await discard(request, clock);
+    throw tooLarge();
+  }
   let bytes = 0;
   try {
     return await new Promise<string>((resolve, reject) => {
@@ -102,9 +109,33 @@ async function readText(
         end(() => reject(new Problem("SLOW_REQUEST", "the connection ended before the body did")));
       request.on("data", data).on("end", ended).on("close", closed).on("error", closed);
     });
+  } catch (error) {
+    if (error instanceof Problem && error.code === "TOO_LARGE") await discard(request, clock);
+    throw error;
   } finally {
     budget.give(bytes);
   }
+}
+
+/** Until its end, but not for ever. */
+async function discard(request: IncomingMessage, clock: Clock): Promise<void> {
+  if (request.destroyed || Number(request.headers["content-length"] ?? 0) > DISCARD_BYTES_MAX) return;
+  await new Promise<void>((resolve) => {
+    let bytes = 0;
+    const data = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > DISCARD_BYTES_MAX) done();
+    };
+    const done = (): void => {
+      timer.cancel();
+      request.pause();
+      request.off("data", data).off("end", done).off("close", done).off("error", done);
+      resolve();
+    };
+    const timer = clock.after(DISCARD_MS, done);
+    request.on("data", data).on("end", done).on("close", done).on("error", done);
+    request.resume();
+  });
 }
 
 function textOf(chunks: readonly Buffer[]): string {
