@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { done, EngineScene, failed, job } from "./engine-scene.ts";
 import type { Limit } from "./model/job-spec.ts";
+import { JOB_LIMITS } from "./model/limits.ts";
 
 const place = (key: string, max: number): Limit => ({ kind: "concurrency", key, max });
 const rate: Limit = {
@@ -105,6 +106,23 @@ describe("attempts", () => {
     expect(scene.get("a").attempts).toHaveLength(4);
     expect(scene.do({ kind: "restart", tenant: "t", id: "a" })).toEqual({ done: true });
     expect(scene.lease()[0]).toMatchObject({ attempt: 5, relativeAttempt: 1, isLastAttempt: false });
+  });
+
+  it("are not restarted when all that their attempts left is more than a record takes", () => {
+    const scene = new EngineScene();
+    const data = Buffer.alloc(JOB_LIMITS.resultBytesMax);
+    const outcome = { kind: "failed", code: "E", data } as const;
+    const past = (attempts: number) => ({
+      enqueuedAtMs: 1,
+      attempts: Array.from({ length: attempts }, () => ({ outcome, startedAtMs: 1, finishedAtMs: 2 })),
+    });
+    const fit = Math.floor(JOB_LIMITS.restartBytesMax / data.length);
+    scene.do({ kind: "import", jobs: [{ ...job("a"), ...past(fit - 1) }] });
+    scene.do({ kind: "import", jobs: [{ ...job("b"), ...past(fit) }] });
+    expect(scene.do({ kind: "restart", tenant: "t", id: "a" })).toEqual({ done: true });
+    const before = scene.records.length;
+    expect(scene.do({ kind: "restart", tenant: "t", id: "b" })).toMatchObject({ refused: "INVALID" });
+    expect(scene.records).toHaveLength(before);
   });
 
   it("end when their third lease is lost, and not before", () => {

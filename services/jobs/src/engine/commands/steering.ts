@@ -38,11 +38,25 @@ export function restart(core: Core, name: JobName): Done | Refusal {
   if (status === undefined) return NOT_FOUND;
   if (status !== "failed" && status !== "cancelled")
     return refuse("WRONG_STATE", `job ${name.id} cannot be restarted: it is ${status}`);
-  const job = core.changes.restarted(active === undefined ? (stored as StoredJob) : storeJob(active));
+  const whole = active === undefined ? (stored as StoredJob) : storeJob(active);
+  if (bytesOf(whole) > JOB_LIMITS.restartBytesMax)
+    return refuse(
+      "INVALID",
+      `job ${name.id} cannot be restarted: its attempts have more than ${JOB_LIMITS.restartBytesMax} bytes`,
+    );
+  const job = core.changes.restarted(whole);
   core.scheduler.place(job);
   tendLimits(core, job);
   core.effects.push(statusEffect(job));
   return DONE;
+}
+
+/** What its record would have, but names. */
+function bytesOf({ body, past, flow }: StoredJob): number {
+  let bytes = body.length;
+  for (const { outcome } of past?.attempts ?? []) bytes += outcome.data.length;
+  for (const { outcome } of flow?.inputs ?? []) bytes += outcome.data.length;
+  return bytes;
 }
 
 export function expedite(core: Core, name: JobName): Done | Refusal {

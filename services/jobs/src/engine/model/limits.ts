@@ -19,6 +19,8 @@ export const JOB_LIMITS = {
   retriesMax: 1_000_000,
   /** Older finished attempts of one job are forgotten. */
   attemptsKeptMax: 100,
+  /** Content and attempts of a job that is restarted: its record holds all of it, and the journal bounds a record. */
+  restartBytesMax: 24 * 1024 * 1024,
   /** Ids of triggers that were merged into one job; a trigger that is repeated later than this many others counts as new. */
   mergedTriggersMax: 128,
   batchJobsMax: 10_000,
