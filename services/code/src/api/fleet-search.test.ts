@@ -174,6 +174,14 @@ describe("a search of the fleet", () => {
     expect(found.counts.files).toBe(3);
   });
 
+  test("shows the best of many without keeping the rest until the end", async () => {
+    const rows = Array.from({ length: 300 }, (_, i) => row(i + 1));
+    const answers = Object.fromEntries(rows.map(({ id }) => [id, answer(id, (id * 7) % 300)]));
+    const found = await new Fleet(rows, answers).search("x", { filesMax: 3 });
+    expect(found.files.map(({ file }) => file.score)).toEqual([299, 298, 297]);
+    expect([found.counts.files, found.counts.matches]).toEqual([300, 600]);
+  });
+
   test("lists what did not answer, with the reason, and what was cut short", async () => {
     const answers = { 1: "WARMING", 2: { ...answer(2), partial: "time-cap" as const, stale: "no route" } };
     const found = await new Fleet([row(1), row(2)], answers).search("x");

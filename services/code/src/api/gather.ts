@@ -33,10 +33,14 @@ const WHY: Readonly<Record<string, string>> = {
   "answer-bytes": "the answer was too large: ask for fewer files",
 };
 
+/** So many times what is shown is kept before it is sorted and cut. */
+const keptShare = 4;
+
 export async function gather(
   events: AsyncIterable<SearchEvent>,
   limits: { readonly filesMax?: number | undefined; readonly matchesMax?: number | undefined } = {},
 ): Promise<FleetAnswer> {
+  const filesMax = limits.filesMax ?? Infinity;
   const found: FoundFile[] = [];
   const repositories: AnsweringRepository[] = [];
   const missing: Missing[] = [];
@@ -62,6 +66,11 @@ export async function gather(
       const { repository, files, partial, stale } = answer;
       repositories.push(repository);
       for (const file of files) found.push({ file, repository });
+      // What cannot be shown any more is not kept until the last repository has answered.
+      if (found.length > keptShare * filesMax) {
+        found.sort(compare);
+        found.length = filesMax;
+      }
       if (partial !== undefined) limited.push({ repository: repository.name, why: WHY[partial] ?? partial });
       if (stale !== undefined)
         limited.push({ repository: repository.name, why: `its commit may be old: ${stale}` });
