@@ -23,10 +23,11 @@ export function due(core: Core): void {
     open(core, key);
     key = keys.peek();
   }
-  for (let schedule = schedules.peek(); schedule !== undefined && left-- > 0;) {
+  let bytesLeft: number = JOB_LIMITS.dueBytesMax;
+  for (let schedule = schedules.peek(); schedule !== undefined && bytesLeft > 0 && left-- > 0;) {
     if (schedule.nextAtMs === undefined || schedule.nextAtMs > state.wallMs) break;
     schedules.remove(schedule);
-    fire(core, schedule);
+    bytesLeft -= fire(core, schedule, bytesLeft);
     schedule = schedules.peek();
   }
   scheduler.due(Math.max(left, 0));

@@ -337,6 +337,29 @@ describe("DurableQueue", () => {
     expect(given?.inputs.map(({ omitted }) => omitted)).toEqual(ended.map((_, n) => n >= 8));
   });
 
+  it("makes up for many missed runs of a large schedule without more than the journal takes at once", async () => {
+    const scene = new Scene();
+    const everyMinute = {
+      problem: () => undefined,
+      next: (_: string, __: string, afterMs: number) => (Math.floor(afterMs / 60_000) + 1) * 60_000,
+    };
+    const payload = Buffer.alloc(JOB_LIMITS.payloadBytesMax, 7);
+    const first = await scene.open(await scene.journal(), { cron: everyMinute });
+    const schedule = { id: "s", tenant: "t", cron: "* * * * *", timeZone: "UTC", missed: "all" } as const;
+    await first.execute({ kind: "putSchedule", schedule: { ...schedule, job: { group: "g", payload } } });
+    await first.close();
+    const runs = 150;
+    await scene.clock.advance(runs * 60_000);
+    const again = await scene.open(await scene.journal(), { cron: everyMinute });
+    const made = (): number => again.queries.stats().jobs.scheduled;
+    for (let turn = 0; turn < 5_000 && made() < runs && again.failure === undefined; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await scene.clock.advance(0);
+    }
+    expect(again.failure).toBeUndefined();
+    expect(made()).toBe(runs);
+  });
+
   it("trims its journal to what checkpoints do not have", async () => {
     const scene = new Scene();
     const journal = await scene.journal();

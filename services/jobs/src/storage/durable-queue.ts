@@ -381,6 +381,13 @@ export class DurableQueue {
     this.#timer = this.#options.clock.after(waitMs, () => {
       this.#timerAtMs = Infinity;
       if (this.#failure !== undefined || this.#frozen) return;
+      const { durable, inflightBytes } = this.#commits;
+      // What time brings about has to wait for room too. Whoever fails here is told as below.
+      if (durable !== undefined && inflightBytes >= this.#terms.inflightBytesMax)
+        return void durable.then(
+          () => this.#arm(),
+          () => {},
+        );
       // Whoever fails here fails everybody: `onFailure` tells.
       this.#apply({ kind: "tick" }, []).catch(() => {});
     });

@@ -40,28 +40,32 @@ export function deleteSchedule(core: Core, { tenant, id }: JobName): Done | Refu
   return DONE;
 }
 
-/** The schedule's time has come, and it is out of the timers. */
-export function fire(core: Core, schedule: Schedule): void {
+/** The schedule's time has come, and it is out of the timers. Gives the bytes of the jobs that it made; above `bytesMax` it stops, and is still due. */
+export function fire(core: Core, schedule: Schedule, bytesMax: number): number {
   const { wallMs } = core.state;
   const { cron } = core.ports;
   const { cron: expression, timeZone, missed } = schedule;
   const after = (ms: number): number | undefined => cron.next(expression, timeZone, ms);
   let at = schedule.nextAtMs;
-  let runs = 0;
+  let bytes = 0;
   let last: number | undefined;
-  for (; at !== undefined && at <= wallMs; at = after(at)) {
+  for (; at !== undefined && at <= wallMs && bytes < bytesMax; at = after(at)) {
     const onTime = at > wallMs - MISSED_AFTER_MS;
-    if (onTime || missed === "all") run(core, schedule, at);
-    else if (missed === "once") last = at;
-    if (++runs >= JOB_LIMITS.missedRunsMax) {
+    if (onTime || missed === "all") {
+      run(core, schedule, at);
+      bytes += schedule.body.length;
+    } else if (missed === "once") last = at;
+    if (++schedule.behind >= JOB_LIMITS.missedRunsMax) {
       // Too far behind to go through them one by one.
       at = after(Math.max(at, wallMs - 1));
       break;
     }
   }
   if (last !== undefined) run(core, schedule, last);
+  if (at === undefined || at > wallMs) schedule.behind = 0;
   core.changes.scheduleMoved(schedule, at);
   if (at !== undefined) core.scheduler.schedules.push(schedule);
+  return bytes;
 }
 
 function run(core: Core, schedule: Schedule, atMs: number): void {

@@ -31,4 +31,6 @@ export const JOB_LIMITS = {
   missedRunsMax: 1000,
   /** What one `apply` does of work that fell due before it returns to the caller; the rest follows in the next. */
   dueWorkMax: 2000,
+  /** The same for the content of jobs that schedules make: the journal of a node takes only so much at once. */
+  dueBytesMax: 4 * 1024 * 1024,
 } as const;

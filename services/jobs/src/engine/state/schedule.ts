@@ -14,6 +14,8 @@ export class Schedule implements HeapItem {
   /** Undefined: never again. */
   nextAtMs: number | undefined;
   slot = -1;
+  /** Runs that it went through since it was last on time. Nobody keeps it: who opens the shard next begins anew. */
+  behind = 0;
 
   constructor(
     tenant: Tenant,
