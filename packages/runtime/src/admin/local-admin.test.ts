@@ -1,6 +1,6 @@
 import { Keys, ring, terms, type Shard, type Trouble } from "@keelson/kernel";
 import { TestFleet } from "@keelson/testkit";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { fleetMirror } from "../mirror/fleet-mirror.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import { defineService } from "../service/service.ts";
@@ -175,8 +175,12 @@ test("events wait for something to happen, and a reader that fell behind is told
 
 test("the doctor finds a healthy fleet healthy, and tells of what is not", async () => {
   await fleet.settled();
-  const healthy = await admin.doctor();
-  expect(healthy.filter(({ level }) => level !== "ok")).toEqual([]);
+  // A manager is elected a moment after the first shards are held.
+  const healthy = await vi.waitFor(async () => {
+    const found = await admin.doctor();
+    expect(found.filter(({ level }) => level !== "ok")).toEqual([]);
+    return found;
+  }, 10_000);
   expect(new Set(healthy.map(({ check }) => check))).toEqual(
     new Set(["store", "clock", "era", "manager", "versions", "nodes", "shards"]),
   );
