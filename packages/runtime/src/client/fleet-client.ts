@@ -146,9 +146,14 @@ function streamFailure(request: StreamRequest, error: unknown): unknown {
       1,
       { cause: error },
     );
-  if (error instanceof Error && "code" in error && typeof error.code === "string")
-    return new RouterError(request, { code: error.code, text: error.message, unknown: false }, 1, {
-      cause: error,
-    });
+  if (error instanceof Error && "code" in error && typeof error.code === "string") {
+    const said = WIRE_ENDINGS[error.code];
+    const code = said ?? error.code;
+    const text = said === undefined ? error.message : `the stream was ended (${error.message}): ask again`;
+    return new RouterError(request, { code, text, unknown: false }, 1, { cause: error });
+  }
   return error;
 }
+
+/** How wire itself ends a stream, as callers know it: its node closes, or its reader was too slow for what came. */
+const WIRE_ENDINGS: Readonly<Record<string, string>> = { GOING_AWAY: "MOVED", SLOW_CONSUMER: "CUT" };

@@ -1,5 +1,6 @@
-import { ring } from "@keelson/kernel";
+import { ring, type Transport } from "@keelson/kernel";
 import { TestFleet } from "@keelson/testkit";
+import { WireFailure } from "@keelson/wire";
 import { afterEach, expect, test } from "vitest";
 import { FleetClient } from "../client/fleet-client.ts";
 import { defineService } from "../service/service.ts";
@@ -101,6 +102,35 @@ test("ends with MOVED when the shard is handed over, and begins again where the 
   await fleet.allHeld();
   expect(fleet.holders("ticks/1/0")[0]).not.toBe(holder);
   for await (const item of follow("ends")) expect(item).toBeTypeOf("number");
+});
+
+test.each([
+  ["GOING_AWAY", "MOVED"],
+  ["SLOW_CONSUMER", "CUT"],
+])("an open stream that wire ends with %s ends with %s", async (said, code) => {
+  await begin();
+  const transport: Transport = {
+    call: (...args) => fleet.call(...args),
+    stream: async (...args) => {
+      const { reply } = await fleet.stream(...args);
+      const items = (async function* () {
+        yield 0;
+        throw new WireFailure(said, "b is closing");
+      })();
+      return { reply, items };
+    },
+  };
+  const { clock } = fleet;
+  const store = fleet.store.connect();
+  const cut = new FleetClient({ fleet: "test", store, transport, clock, random: Math.random });
+  cut.start();
+  const request = { service: "ticks", shard: "1", method: "ends", mode: "read", body: null } as const;
+  await expect(
+    (async () => {
+      for await (const item of cut.stream({ ...request, openTimeoutMs: 5_000 })) expect(item).toBe(0);
+    })(),
+  ).rejects.toMatchObject({ name: "RouterError", code });
+  cut.stop();
 });
 
 test("an answer that comes once is not streamed", async () => {

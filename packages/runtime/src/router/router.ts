@@ -144,6 +144,8 @@ export class Router {
       const slot = mode === "write" && this.#table.hasPrimaries(service) ? WRITES : target.replica;
       const floor = epochs.floor(slot);
       const leftMs = deadline - now;
+      // Pauses end at the deadline, and the clock has gone on since somebody looked at it: a try that has no time left is none.
+      if (!(leftMs > 0)) throw this.#late(request, journey ?? new Journey(), target, false);
       const message = messageTo(
         target.replica,
         request,

@@ -3,7 +3,7 @@ import type { ManyReply, NodeManyRequest, NodeReply, NodeRequest } from "@keelso
 import { WirePool } from "../client/pool.ts";
 import { realClock, seededRandom } from "../fixtures/clock.ts";
 import { LOOPBACK, rejection, Rig, sleep, until } from "../fixtures/rig.ts";
-import { serveNode, serveNodeMany } from "./serve-node.ts";
+import { serveNode, serveNodeMany, serveNodeStreams } from "./serve-node.ts";
 import { WireTransport } from "./transport.ts";
 
 const rig = new Rig();
@@ -96,6 +96,45 @@ test("the node hears when the caller no longer waits", async () => {
   const { transport } = newTransport();
   expect((await rejection(transport.call(server.address, request, { timeoutMs: 30 }))).code).toBe("TIMEOUT");
   await until("the node hears", () => heard === 1);
+});
+
+test("a node that is closing cannot be reached, for streams and for many shards at once", async () => {
+  const server = rig.server();
+  let opened = 0;
+  const never = new Promise<never>(() => undefined);
+  serveNodeStreams(server, () => {
+    opened += 1;
+    return never;
+  });
+  serveNodeMany(server, () => {
+    opened += 1;
+    return never;
+  });
+  await server.listen(LOOPBACK);
+  const { transport } = newTransport();
+  const { shard, replica, ...common } = request;
+  const replies = transport.many(server.address, { ...common, replicas: [{ shard, replica }] }, options);
+  const failures = [
+    rejection(transport.stream(server.address, request, options)),
+    rejection(replies[Symbol.asyncIterator]().next()),
+  ];
+  await until("both are open", () => opened === 2);
+  const closing = server.close({ graceMs: 1_000 });
+  for (const failure of failures)
+    expect(await failure).toMatchObject({ name: "TransportError", code: "UNREACHABLE" });
+  await closing;
+});
+
+test("a body that is too large is answered for streams and many shards as it is for a call", async () => {
+  const server = rig.server();
+  await server.listen(LOOPBACK);
+  const { transport } = newTransport();
+  const { shard, replica, ...common } = { ...request, body: Buffer.alloc(20 << 20) };
+  const tooLarge = { kind: "error", code: "TOO_LARGE" };
+  const { reply } = await transport.stream(server.address, { ...common, shard, replica }, options);
+  expect(reply).toMatchObject(tooLarge);
+  const many = transport.many(server.address, { ...common, replicas: [{ shard, replica }] }, options);
+  expect((await many.next()).value).toMatchObject({ at: 0, reply: tooLarge });
 });
 
 describe("one request of many shards", () => {

@@ -1,13 +1,14 @@
-import type {
-  Clock,
-  ManyReply,
-  NodeManyRequest,
-  NodeReply,
-  NodeRequest,
-  NodeStream,
-  StreamTransportOptions,
-  Transport,
-  TransportOptions,
+import {
+  TransportError,
+  type Clock,
+  type ManyReply,
+  type NodeManyRequest,
+  type NodeReply,
+  type NodeRequest,
+  type NodeStream,
+  type StreamTransportOptions,
+  type Transport,
+  type TransportOptions,
 } from "@keelson/kernel";
 import type { WirePool } from "../client/pool.ts";
 import { WireFailure } from "../errors.ts";
@@ -49,8 +50,8 @@ export class WireTransport implements Transport {
     { timeoutMs, signal }: StreamTransportOptions,
   ): Promise<NodeStream> {
     const reader = new StreamReader(this.#clock, signal);
-    reader.attach(this.#pool.stream(address, STREAM_METHOD, encodeRequest(request), reader));
     try {
+      reader.attach(this.#pool.stream(address, STREAM_METHOD, encodeRequest(request), reader));
       return { reply: decodeReply(await reader.first(timeoutMs)), items: reader };
     } catch (error) {
       return { reply: replyOf(error), items: reader };
@@ -63,10 +64,10 @@ export class WireTransport implements Transport {
     { signal }: StreamTransportOptions,
   ): AsyncGenerator<ManyReply> {
     const reader = new StreamReader(this.#clock, signal);
-    reader.attach(this.#pool.stream(address, MANY_METHOD, encodeMany(request), reader));
     const waiting = new Set(request.replicas.keys());
     const reply = (rest: NodeReply): ManyReply[] => [...waiting].map((at) => ({ at, reply: rest }));
     try {
+      reader.attach(this.#pool.stream(address, MANY_METHOD, encodeMany(request), reader));
       for await (const item of reader) {
         const answered = decodeManyReply(item);
         if (!answered || !waiting.delete(answered.at)) continue;
@@ -85,5 +86,7 @@ export class WireTransport implements Transport {
 function replyOf(error: unknown): NodeReply {
   if (!(error instanceof WireFailure)) throw error;
   if (error.code === "OVERLOADED") return { kind: "overloaded", reason: error.message };
+  // A node that closes takes no new streams and ends those it has: what it was asked for is to be had elsewhere.
+  if (error.code === "GOING_AWAY") throw new TransportError("UNREACHABLE", error.message, { cause: error });
   return { kind: "error", code: error.code, message: error.message };
 }
