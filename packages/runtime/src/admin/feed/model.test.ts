@@ -50,3 +50,43 @@ test("who gets ready is told until it is told that nobody does, also after a tak
   expect(collected({ [tenure]: tenureOf("b"), [contends]: undefined })).toEqual([[0, []]]);
   expect(collected({ [tenure]: tenureOf("a") })).toBeUndefined();
 });
+
+test("however many auctions end at once, the end of each is told", () => {
+  const image = new StoreImage();
+  const model = new FeedModel({
+    keys,
+    image,
+    plans: new Plans(),
+    terms: { quarantineStrikes: 5 },
+    live: () => true,
+  });
+  image.relist([{ entries: [], revision: 0, incarnation: "one", more: false, serverTimeMs: 0 }]);
+  const shards = 2_500;
+  let revision = 0;
+  const open = new Set<number>();
+  const apply = (values: readonly (readonly [string, unknown])[]): void => {
+    revision++;
+    const changes = values.map(([key, value]): Change => ({
+      kind: "put",
+      entry: { key, value: JSON.stringify(value), revision },
+    }));
+    model.note(image.apply(revision, changes));
+    for (let more = true; more;) {
+      const collected = model.collect(0);
+      expect(collected.changes.lots?.length ?? 0).toBeLessThanOrEqual(1_000);
+      for (const { replica, closed } of collected.changes.lots ?? [])
+        if (closed) open.delete(replica);
+        else open.add(replica);
+      ({ more } = collected);
+    }
+  };
+  const each = (kind: (replica: string) => readonly [string, unknown]): (readonly [string, unknown])[] =>
+    Array.from({ length: shards }, (_, shard) => kind(replicaKey("echo", String(shard), 0)));
+  apply([[keys.view("echo"), { ...view, parameters: { ...view.parameters, shards } }]]);
+  const round = (n: number) => (replica: string) =>
+    [keys.auction("echo", "round", replica), { v: 1, n, empties: 0, unheldAt: 0, last: "none" }] as const;
+  apply(each(round(1)));
+  expect(open.size).toBe(shards);
+  apply([...each((replica) => [keys.tenure(replica), tenureOf("a")]), ...each(round(2))]);
+  expect(open.size).toBe(0);
+});

@@ -39,7 +39,7 @@ type Draft = { -readonly [Part in keyof Collected]: Collected[Part] };
 const rowsMax = 2_000;
 /** Rows that are worked out in one go, so that a gateway with other things to do is not kept from them. */
 const collectMax = 4_000;
-/** Lots that a reader is told of at once; of more, only that they are unheld. */
+/** Lots that one frame tells of. Of more, a new reader is only told that they are unheld. */
 const lotsMax = 1_000;
 /** Rows that are gone, before a model is worth beginning anew. */
 const goneMin = 10_000;
@@ -100,7 +100,7 @@ export class FeedModel {
     if (differ(status, this.#status)) draft.status = this.#status = status;
     const alerts = this.#findAlerts(status, at);
     if (differ(alerts, this.#alerts)) draft.alerts = this.#alerts = alerts;
-    return { changes: draft, more: this.#touched.replicas.size > 0 };
+    return { changes: draft, more: this.#touched.replicas.size + this.#touched.lots.size > 0 };
   }
 
   /** Everything that is known, in pieces. Each piece is true when it is made; what changes meanwhile is told after it. */
@@ -213,7 +213,10 @@ export class FeedModel {
   #collectLots(draft: Draft): void {
     const { lots, bidders, passes } = this.#touched;
     const changed: FeedLot[] = [];
+    // What is too much for one frame waits for the next: a closing that is never told would be shown as open for ever.
     for (const key of lots) {
+      if (changed.length >= lotsMax) break;
+      lots.delete(key);
       const index = this.#table.find(key);
       if (index === undefined) continue;
       const lot = this.#reader.lot(key, index, bidders.get(key) ?? [], passes.get(key) ?? []);
@@ -222,8 +225,7 @@ export class FeedModel {
       else if (!this.#lots.delete(index)) continue;
       changed.push(lot);
     }
-    lots.clear();
-    if (changed.length > 0) draft.lots = changed.slice(0, lotsMax);
+    if (changed.length > 0) draft.lots = changed;
   }
 
   #collectNodes(draft: Draft, counted: Set<number>): void {
