@@ -17,12 +17,15 @@ import { openTokens } from "../gateway/tokens.ts";
 import { openLog } from "../node/log.ts";
 import { loadPlugins } from "../node/plugins.ts";
 import { timeOfDay } from "../report/ago.ts";
+import { StoreNews } from "../report/store-news.ts";
 import { stopSignal } from "../stop-signal.ts";
 
 type GatewayConfig = ConfigOf<"gateway">;
 
 const GRACE_MS = 10_000;
 const READY_MS = 60_000;
+/** How often it is looked whether the store answers. */
+const LOOK_MS = 500;
 
 export function gatewayCommand(): Command {
   const command = new Command("gateway");
@@ -48,6 +51,12 @@ async function run(config: GatewayConfig): Promise<void> {
   const mirror = fleetMirror(fleet, { store, clock, random }, terms());
   const admin = new LocalAdmin({ fleet, mirror, store, clock, random, ask: askOver(pool) });
   mirror.start();
+  const news = new StoreNews({
+    mirror,
+    say,
+    meanwhile: "requests go where its shards were last known to be",
+  });
+  const looking = setInterval(() => news.look(), LOOK_MS);
   let audit: AuditLog | undefined;
   try {
     const { "tls-cert": certFile, "tls-key": keyFile, "grpc-listen": grpcListen } = config;
@@ -91,6 +100,7 @@ async function run(config: GatewayConfig): Promise<void> {
     await gateway.stop({ graceMs: GRACE_MS });
     say("stopped");
   } finally {
+    clearInterval(looking);
     await audit?.close();
     admin.close();
     mirror.stop();

@@ -7,25 +7,25 @@ import type { KeelsonNode } from "@keelson/runtime";
 import { formatDuration } from "../config/duration.ts";
 import { RunError } from "../failure.ts";
 import type { Narrator } from "../report/narrator.ts";
+import { StoreNews } from "../report/store-news.ts";
 
 const LOOK_MS = 500;
-/** A start that takes longer than this is worth a word. */
-const PATIENCE_MS = 2_000;
 
 export class Watchman {
   readonly #node: KeelsonNode;
   readonly #narrator: Narrator;
+  readonly #store: StoreNews;
   readonly #timer: NodeJS.Timeout;
-  readonly #startedAt = performance.now();
-  /** Since when the store has been silent. */
-  #silentSince: number | undefined;
   #lost: { readonly afterMs: number; readonly tell: (error: RunError) => void } | undefined;
-  /** What was last said about the store. */
-  #said: "nothing" | "waiting" | "here" | "away" = "nothing";
 
   constructor(node: KeelsonNode, narrator: Narrator) {
     this.#node = node;
     this.#narrator = narrator;
+    this.#store = new StoreNews({
+      mirror: node.mirror,
+      say: (line) => narrator.say(line),
+      meanwhile: "what is held is served until its session's deadline",
+    });
     node.mirror.subscribe({ changed: (changes) => this.#changed(changes), listed: () => undefined });
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
@@ -42,25 +42,13 @@ export class Watchman {
   }
 
   #look(): void {
-    const { mirror } = this.#node;
-    const now = performance.now();
-    this.#silentSince = mirror.live ? undefined : (this.#silentSince ?? now);
-    if (this.#lost && this.#silentSince !== undefined && now - this.#silentSince > this.#lost.afterMs)
+    this.#store.look();
+    if (this.#lost && this.#store.silentMs > this.#lost.afterMs)
       this.#lost.tell(
         new RunError(
           `left without handing over, because the store has not answered for ${formatDuration(this.#lost.afterMs)}: others take the shards over once it answers`,
         ),
       );
-    if (mirror.live) {
-      if (this.#said === "away" || this.#said === "waiting") this.#narrator.say("the store answers");
-      this.#said = "here";
-    } else if (this.#said === "here") {
-      this.#said = "away";
-      this.#narrator.say("the store does not answer: what is held is served until its session's deadline");
-    } else if (this.#said === "nothing" && now - this.#startedAt > PATIENCE_MS) {
-      this.#said = "waiting";
-      this.#narrator.say("the store does not answer yet: it is tried again until it does");
-    }
   }
 
   /** Quarantine is the fleet's verdict on a shard, not a decision of this node; it is told like one. */

@@ -58,6 +58,7 @@ export class Mirror {
   #timer: Timer | undefined;
   #relistTimer: Timer | undefined;
   #live = false;
+  #trouble: string | undefined;
   #attempt = 0;
   #stopped = false;
   /** Rises whenever the work under way is abandoned, so that its late results are ignored. */
@@ -71,6 +72,11 @@ export class Mirror {
   /** The copy is being kept up to date. While it is not, renewals do not count. */
   get live(): boolean {
     return this.#live;
+  }
+
+  /** Why the copy is not kept up to date, as the last try had it; undefined while it is, or nothing has failed yet. */
+  get trouble(): string | undefined {
+    return this.#trouble;
   }
 
   /** Tells the listener what is known already, at once, and from then on what changes. Returns how to end that. */
@@ -162,6 +168,7 @@ export class Mirror {
 
   #follow(): void {
     this.#live = true;
+    this.#trouble = undefined;
     const round = this.#round;
     this.#watch = this.#options.store.watch(this.#options.prefix, this.image.revision, {
       changes: (batch) => this.#apply(round, batch),
@@ -211,7 +218,8 @@ export class Mirror {
     });
   }
 
-  #later(_reason: unknown, run: () => Promise<void>): void {
+  #later(reason: unknown, run: () => Promise<void>): void {
+    this.#trouble = reason instanceof Error ? reason.message : String(reason);
     const wait =
       this.#attempt === 0
         ? 5 * this.#options.random()
