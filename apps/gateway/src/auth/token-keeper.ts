@@ -2,7 +2,7 @@
  * Where tokens are made and revoked while gateways run: the fleet's store, which reaches every gateway with the copy it follows, or a file, which its
  * gateways read again. What is kept is never the token itself.
  */
-import { open, rm, stat } from "node:fs/promises";
+import { link, open, rename, rm, stat } from "node:fs/promises";
 import { AdminError, type Store } from "@keelson/runtime";
 import { readTokenFile, recordOf, tokenKey, writeTokenFile } from "./token-source.ts";
 import type { TokenRecord } from "./token.ts";
@@ -124,9 +124,7 @@ async function locked<T>(path: string, change: () => Promise<T>): Promise<T> {
           `${path} is being changed by another process: remove ${lock} if there is none`,
           { cause: error },
         );
-      const since = await stat(lock).catch(() => undefined);
-      if (since && Date.now() - since.mtimeMs > LOCK_STALE_MS) await rm(lock, { force: true });
-      else await new Promise((resolve) => setTimeout(resolve, LOCK_WAIT_MS));
+      if (!(await removeStale(lock))) await new Promise((resolve) => setTimeout(resolve, LOCK_WAIT_MS));
     }
   }
   try {
@@ -134,4 +132,28 @@ async function locked<T>(path: string, change: () => Promise<T>): Promise<T> {
   } finally {
     await rm(lock, { force: true });
   }
+}
+
+/**
+ * Takes a lock away whose owner died with it; false when there is none such. Several may find the same one: it is moved aside first, which only one of them can do, and looked at
+ * again there. Who finds that it moved a new owner's lock puts it back.
+ */
+async function removeStale(lock: string): Promise<boolean> {
+  const found = await stat(lock).catch(() => undefined);
+  if (!found || Date.now() - found.mtimeMs <= LOCK_STALE_MS) return false;
+  const aside = `${lock}.${process.pid}.${process.hrtime.bigint()}`;
+  try {
+    await rename(lock, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+  const { ino, mtimeMs } = await stat(aside);
+  const stale = ino === found.ino && mtimeMs === found.mtimeMs;
+  if (!stale)
+    await link(aside, lock).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    });
+  await rm(aside, { force: true });
+  return stale;
 }

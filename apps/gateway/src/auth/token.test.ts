@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { refusal } from "@keelson/runtime";
@@ -140,6 +140,12 @@ test("changes of a token file by many at once are all kept, and a lock whose own
   expect(await tokensInFile(path).remove(records[0]!.id)).toEqual(records[0]);
   expect(existsSync(`${path}.lock`)).toBe(false);
   expect(await tokensInFile(path).list()).toHaveLength(7);
+  // Many find the same dead lock: one of them takes it over, and the others wait for that one.
+  writeFileSync(`${path}.lock`, "");
+  utimesSync(`${path}.lock`, 1, 1);
+  await Promise.all(records.map(({ id }) => tokensInFile(path).remove(id)));
+  expect(await tokensInFile(path).list()).toEqual([]);
+  expect(readdirSync(folder)).toEqual(["tokens.json"]);
 });
 
 test("a gateway that has heard nothing for too long takes no token, and says that it cannot tell", () => {
