@@ -11,7 +11,8 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
   const session = machine.session(now);
   const tenure = facts.tenure;
   const key = facts.contenders.get(machine.self.node);
-  const listed = machine.isListed(local);
+  // A suspended service is as good as absent here.
+  const listed = machine.isListed(local) && machine.suspension(local) === undefined;
   const target = machine.leavingSince === undefined && listed && isTarget(machine, local, facts);
   const elsewhere = tenure !== undefined && tenure.value.session !== machine.liveness?.id;
   const wanted = !local.hold && target && elsewhere;

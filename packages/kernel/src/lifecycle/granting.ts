@@ -38,6 +38,7 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
     return;
   }
   if (machine.leavingSince !== undefined || !machine.era || !machine.isListed(local)) return;
+  if (machine.suspension(local) !== undefined) return;
   const position = rank(machine, local, facts);
   if (position < 0 || (position > 0 && !machine.rules.lowerRanks)) return;
   if (!session) {

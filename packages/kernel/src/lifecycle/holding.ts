@@ -23,11 +23,8 @@ export function reconcileHold(
 ): void {
   switch (hold.phase) {
     case "waiting":
-      if (!machine.isListed(local)) {
-        machine.phase(hold, "releasing", now);
-        machine.touch(local.key);
-        return;
-      }
+      if (!machine.isListed(local) || machine.suspension(local) !== undefined)
+        return standDown(machine, local, hold, now);
       if (machine.leavingSince !== undefined && local.shard === "none")
         move(machine, local, hold, facts, now);
       if (hold.phase === "waiting") openWhatWasGranted(machine, local, hold, now);
@@ -36,7 +33,8 @@ export function reconcileHold(
       return;
     case "live":
       forgiveWhenOld(machine, local, hold, now);
-      if (!machine.isListed(local)) giveUp(machine, local, hold, now);
+      if (machine.suspension(local) !== undefined) standDown(machine, local, hold, now);
+      else if (!machine.isListed(local)) giveUp(machine, local, hold, now);
       else move(machine, local, hold, facts, now);
       return;
     case "draining":
@@ -108,6 +106,20 @@ function move(machine: HostMachine, local: Local, hold: Hold, facts: ReplicaFact
     machine.phase(hold, "releasing", now);
     machine.touch(local.key);
   }
+}
+
+/** The service cannot work here: what is open, or was to be opened or passed on, is released. What a commit is under way for comes back to this by itself. */
+export function standDownIfOpen(machine: HostMachine, local: Local, hold: Hold, now: number): void {
+  if (hold.phase === "live" || hold.phase === "waiting" || hold.phase === "draining")
+    standDown(machine, local, hold, now);
+}
+
+/** Nothing of it could be finished, or nothing was begun. */
+function standDown(machine: HostMachine, local: Local, hold: Hold, now: number): void {
+  const suspended = machine.suspension(local);
+  if (suspended !== undefined) machine.decide("failed", local, hold.epoch, `given up: ${suspended}`);
+  machine.phase(hold, "releasing", now);
+  machine.touch(local.key);
 }
 
 /** The service no longer has the shard: finish what is in flight, then release. */

@@ -434,6 +434,56 @@ describe("leaving", () => {
   });
 });
 
+describe("a service that cannot work on this node", () => {
+  test("gives up what it holds without a strike, and takes nothing until it is resumed", () => {
+    bench.plan("a", "b").noTenure().live(10);
+    bench.machine.suspend("s", "no disk", bench.now);
+    expect(bench.kinds()).toEqual(["close"]);
+    expect(bench.phase()).toBe("releasing");
+    bench.machine.closed(KEY);
+    const [release] = bench.step();
+    expect(release).toMatchObject({ kind: "commit", purpose: "release" });
+    expect(JSON.stringify(release)).not.toContain("trouble");
+    bench.report("release", "committed").noTenure();
+    expect(bench.kinds(60_000)).toEqual([]);
+    bench.machine.resume("s");
+    expect(bench.kinds()).toEqual(["grant"]);
+  });
+
+  test("is given up even if it is resumed before anybody looked: what was open has failed", () => {
+    bench.plan("a", "b").noTenure().live(10);
+    bench.machine.suspend("s", "no disk", bench.now);
+    bench.machine.resume("s");
+    expect(bench.kinds()).toEqual(["close"]);
+    expect(bench.phase()).toBe("releasing");
+  });
+
+  test("does not contend for what the plan wants here, and withdraws where it did", () => {
+    bench.plan("a", "b").tenure("b", 10);
+    expect(bench.kinds()).toEqual(["contend"]);
+    bench.machine.committed("contend", KEY, undefined, "committed", bench.now);
+    bench.contender("a", "ready", 11).step();
+    bench.machine.suspend("s", "no disk", bench.now);
+    expect(bench.kinds()).toEqual(["withdraw"]);
+    bench.machine.committed("withdraw", KEY, undefined, "committed", bench.now);
+    bench.machine.setContender(KEY, "a", undefined, bench.now);
+    expect(bench.kinds(60_000)).toEqual([]);
+    bench.machine.resume("s");
+    expect(bench.kinds()).toEqual(["contend"]);
+  });
+
+  test("blames no shard that it could not open meanwhile", () => {
+    bench.plan("a", "b").noTenure().tenure("a", 10);
+    expect(bench.kinds()).toContain("activate");
+    bench.machine.suspend("s", "no disk", bench.now);
+    bench.machine.activateFailed(KEY, { era: 1, revision: 10 }, "no disk", bench.now);
+    const [release] = bench.step();
+    expect(release).toMatchObject({ kind: "commit", purpose: "release" });
+    expect(JSON.stringify(release)).not.toContain("trouble");
+    expect(bench.machine.local(KEY)?.failures).toBe(0);
+  });
+});
+
 describe("a shard that does not open", () => {
   test("is re-stamped before each new try, then released with a strike, and left alone for a while", () => {
     bench.plan("a").tenure("a", 20);

@@ -15,7 +15,7 @@ import { Facts, type Known, type TenureSource } from "./facts.ts";
 import { adoptOrLose } from "./adopting.ts";
 import { commitReported } from "./commit-reports.ts";
 import { contend } from "./contending.ts";
-import { reconcileHold } from "./holding.ts";
+import { reconcileHold, standDownIfOpen } from "./holding.ts";
 import { firstPatienceMs, firstStepMs, grantOrWait } from "./granting.ts";
 import type { CommitPurpose, CommitReport, HostAction } from "./host-actions.ts";
 import { isPlanned, type HostIdentity, type HostedService } from "./hosted.ts";
@@ -53,6 +53,8 @@ export class HostMachine {
   readonly #wakes = new WakeQueue();
   /** What waits for a session that lets this node serve. */
   readonly #sessionless = new Set<ReplicaKey>();
+  /** Services that cannot work on this node for now, and why. */
+  readonly #suspended = new Map<string, string>();
   /** Some service has primaries. */
   readonly #primaries: boolean;
   #actions: HostAction[] = [];
@@ -105,7 +107,7 @@ export class HostMachine {
 
   setPlan(service: string, plan: Plan, now: number): void {
     this.#plans.set(service, plan, now);
-    for (const [key, local] of this.#locals) if (local.id.service === service) this.#dirty.add(key);
+    this.#touchService(service);
     this.#standBys.clear(service);
     const { first, later } = roleOf(plan, this.self.node);
     for (const key of first) this.#local(key);
@@ -160,6 +162,26 @@ export class HostMachine {
     this.#touchShard(`${shard}/`);
   }
 
+  /** The service cannot work on this node for now: what is held of it is given up, and held against no shard, and nothing is taken until `resume`. */
+  suspend(service: string, reason: string, now: number): void {
+    this.#suspended.set(service, reason);
+    this.#touchService(service);
+    // At once, and not when it is looked at: the service may be resumed by then, and what was open has failed.
+    for (const local of this.#locals.values())
+      if (local.id.service === service && local.hold) standDownIfOpen(this, local, local.hold, now);
+  }
+
+  /** It can again. What failed here before is forgotten. */
+  resume(service: string): void {
+    if (!this.#suspended.delete(service)) return;
+    for (const local of this.#locals.values()) {
+      if (local.id.service !== service) continue;
+      local.failures = 0;
+      local.retryAt = -Infinity;
+    }
+    this.#touchService(service);
+  }
+
   leave(now: number): void {
     this.leavingSince ??= now;
     this.#touchAll();
@@ -183,7 +205,7 @@ export class HostMachine {
     this.opens.done(key);
     const cancelled = local.data === "cancelling";
     local.data = "none";
-    if (!cancelled) this.#failed(local, message, now);
+    if (!cancelled && this.suspension(local) === undefined) this.#failed(local, message, now);
     this.touch(key);
   }
 
@@ -210,7 +232,8 @@ export class HostMachine {
     this.opens.done(key);
     const hold = local.hold;
     if (hold && compareEpochs(hold.epoch, epoch) === 0 && hold.phase === "activating") {
-      this.#failed(local, message, now);
+      if (this.suspension(local) === undefined) this.#failed(local, message, now);
+      else this.phase(hold, "releasing", now);
       // What the failed try left under way carries this epoch: only a new epoch makes it harmless.
       if (hold.phase === "activating") {
         this.phase(hold, this.rules.adoptOnce ? "restamping" : "waiting", now);
@@ -394,6 +417,11 @@ export class HostMachine {
     return isPlanned(this.#services.get(local.id.service));
   }
 
+  /** Why the replica's service cannot work here for now; undefined when it can. */
+  suspension(local: Local): string | undefined {
+    return this.#suspended.get(local.id.service);
+  }
+
   plan(service: string): Plan | undefined {
     return this.#plans.get(service);
   }
@@ -481,6 +509,10 @@ export class HostMachine {
   #touchAll(): void {
     for (const key of this.#locals.keys()) this.#dirty.add(key);
     for (const key of this.#standBys.unheld()) this.#local(key);
+  }
+
+  #touchService(service: string): void {
+    for (const [key, local] of this.#locals) if (local.id.service === service) this.#dirty.add(key);
   }
 
   #touchShard(replicaOrShardPrefix: string): void {

@@ -253,6 +253,21 @@ export class KeelsonNode {
     this.#ports.memory?.save({ era: this.#eras.machine.remembered, sessions: [] });
   }
 
+  /**
+   * A service cannot work on this node for now, whatever the shard: its shards are given up, with nothing held against them, and others take them. The node stays a
+   * member and takes nothing of the service until `resume`, which is for whoever called this to call.
+   */
+  suspend(service: string, reason: string): void {
+    this.#host.machine.suspend(service, reason, this.#ports.clock.now());
+    this.#soon();
+  }
+
+  /** The service can work here again. */
+  resume(service: string): void {
+    this.#host.machine.resume(service);
+    this.#soon();
+  }
+
   /** Drops everything on the spot, as a crash would. Its sessions expire by themselves. */
   abandon(): void {
     this.#host.abandon();
