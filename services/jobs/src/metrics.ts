@@ -14,6 +14,10 @@ export const jobsMetrics = {
     kind: "gauge",
     help: "Bytes of records written since the shards held here were opened.",
   },
+  jobs_journal_broken: {
+    kind: "gauge",
+    help: "1 while the journal of this node cannot be written and its shards are given up.",
+  },
   jobs_checkpoint_failures: {
     kind: "gauge",
     help: "Checkpoints that failed since the shards held here were opened.",

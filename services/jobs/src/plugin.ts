@@ -56,6 +56,13 @@ export const jobsPlugin = definePlugin({
   metrics: jobsMetrics,
   alerts: [
     {
+      name: "JobsJournalBroken",
+      expr: "jobs_journal_broken > 0",
+      for: "1m",
+      severity: "page",
+      summary: "A node cannot write the journal of the job queue: it has given its shards up, and tries on.",
+    },
+    {
       name: "JobsCheckpointsFail",
       expr: "increase(jobs_checkpoint_failures[10m]) > 0",
       for: "10m",

@@ -15,6 +15,7 @@ import { copyThrough } from "./storage/copy-through.ts";
 import { DurableQueue } from "./storage/durable-queue.ts";
 import type { Manifest } from "./storage/manifest.ts";
 import { MemoryPagesPlace } from "./storage/memory-pages.ts";
+import type { NodeJournal } from "./storage/node-journal.ts";
 import { pagePlace, prepareEnvironment } from "./storage/page-place.ts";
 import type { Pages } from "./storage/pages.ts";
 
@@ -67,7 +68,7 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
     const range = shardRange(shard, shards);
     if (range === undefined) throw new Error(`${shard} is no shard of a job queue that began with ${shards}`);
     const startedAt = clock.now();
-    const journal = await journals.open(epoch);
+    const journal = await writableJournal(epoch);
     const pages = await openPages(shard);
     let queue: DurableQueue;
     try {
@@ -85,11 +86,15 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         keep: (tenant) => isWithin(range, tenant),
       });
     } catch (error) {
+      if (error instanceof JournalError) broken(shard, error);
       await pages.close();
       throw error;
     }
     metrics.observe("jobs_shard_open_seconds", (clock.now() - startedAt) / 1_000);
-    queue.onFailure = (error) => broken(shard, error);
+    // One that is closed by now may hear of its end late.
+    queue.onFailure = (error) => {
+      if (held.get(shard)?.queue === queue) broken(shard, error);
+    };
     const opened = new JobsShard({
       range,
       queue,
@@ -117,15 +122,33 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
     return opened;
   };
 
-  /** A fenced queue has a successor. Otherwise the journal is broken, and so are all shards here: others have to take them. */
-  const broken = (shard: string, error: unknown): void => {
+  /** Written to before pages are opened: they may take minutes to say that nothing can be reached, and a shard that is not opened in time is blamed for it. */
+  const writableJournal = async (epoch: Epoch): Promise<NodeJournal> => {
+    try {
+      const journal = await journals.open(epoch);
+      await journal.tryOut(1);
+      return journal;
+    } catch (error) {
+      broken(undefined, error);
+      throw error;
+    }
+  };
+
+  /** A fenced queue has a successor. Otherwise the journal is broken, and so are all shards here: others have to take them until it is mended. */
+  const broken = (shard: string | undefined, error: unknown): void => {
     const isFenced = error instanceof JournalError && error.code === "JOURNAL_FENCED";
-    log.error({ shard, cause: String(error) }, "the queue of a shard has stopped");
-    if (isFenced || held.get(shard) === undefined) return;
-    log.fatal("the journal does not work: this node leaves the fleet; restart it when the cause is mended");
-    void self
-      ?.leave()
-      .catch((cause: unknown) => log.error({ cause: String(cause) }, "the node could not leave"));
+    if (!journals.isBroken) log.error({ shard, cause: String(error) }, "the queue of a shard has stopped");
+    if (isFenced || journals.isBroken) return;
+    log.error("the journal cannot be written: this node gives its shards of the job queue up until it can");
+    self?.suspend(SERVICE, `the journal cannot be written: ${String(error)}`);
+    void journals
+      .mend((cause, againMs) =>
+        log.warn({ cause: String(cause), againMs }, "the journal still cannot be written"),
+      )
+      .then(() => {
+        log.info("the journal can be written again: this node takes shards of the job queue");
+        self?.resume(SERVICE);
+      });
   };
 
   const count = (effects: readonly Effect[]): void => {
@@ -143,6 +166,7 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
   metrics.gaugeFrom("jobs_running", () => total(({ queue }) => queue.queries.stats().jobs.running));
   metrics.gaugeFrom("jobs_worker_streams", () => total((shard) => shard.stats().load ?? 0));
   metrics.gaugeFrom("jobs_journal_bytes", () => total(({ queue }) => queue.stats.recordBytes));
+  metrics.gaugeFrom("jobs_journal_broken", () => (journals.isBroken ? 1 : 0));
   metrics.gaugeFrom("jobs_checkpoint_failures", () => total(({ queue }) => queue.stats.checkpointFailures));
 
   return {

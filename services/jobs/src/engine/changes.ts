@@ -196,6 +196,8 @@ export class Changes extends SettingChanges {
     state.finished.delete(job);
     this.#forget(stored);
     const past = job.ensurePast();
+    // In memory there may be older ones than the record has.
+    past.attempts.splice(0, past.attempts.length - (stored.past?.attempts.length ?? 0));
     past.countAtRestart = past.count;
     past.lostLeases = 0;
     past.started = false;

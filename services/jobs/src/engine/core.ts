@@ -19,6 +19,8 @@ export interface Core {
   effects: Effect[];
   /** Ended jobs that were looked up for this `apply`, by `tenant\0id`. */
   recalled: ReadonlyMap<string, StoredJob>;
+  /** What jobs enqueued in this `apply` may still be given of results that are known already. */
+  inputBytesLeft: number;
   /** The last number given to a check, and to a refresh task. Only this process knows them. */
   checkNumber: number;
   refreshNumber: number;

@@ -108,7 +108,7 @@ describe("attempts", () => {
     expect(scene.lease()[0]).toMatchObject({ attempt: 5, relativeAttempt: 1, isLastAttempt: false });
   });
 
-  it("are not restarted when all that their attempts left is more than a record takes", () => {
+  it("forget their oldest attempts when they are restarted and all is more than a record takes", () => {
     const scene = new EngineScene();
     const data = Buffer.alloc(JOB_LIMITS.resultBytesMax);
     const outcome = { kind: "failed", code: "E", data } as const;
@@ -118,11 +118,21 @@ describe("attempts", () => {
     });
     const fit = Math.floor(JOB_LIMITS.restartBytesMax / data.length);
     scene.do({ kind: "import", jobs: [{ ...job("a"), ...past(fit - 1) }] });
-    scene.do({ kind: "import", jobs: [{ ...job("b"), ...past(fit) }] });
+    scene.do({ kind: "import", jobs: [{ ...job("b"), ...past(fit + 20) }] });
+    const numbers = (id: string): number[] => scene.get(id).attempts.map(({ number }) => number);
     expect(scene.do({ kind: "restart", tenant: "t", id: "a" })).toEqual({ done: true });
+    expect(numbers("a")).toHaveLength(fit - 1);
     const before = scene.records.length;
-    expect(scene.do({ kind: "restart", tenant: "t", id: "b" })).toMatchObject({ refused: "INVALID" });
-    expect(scene.records).toHaveLength(before);
+    expect(scene.do({ kind: "restart", tenant: "t", id: "b" })).toEqual({ done: true });
+    expect(Math.max(...scene.records.slice(before).map(({ length }) => length))).toBeLessThan(26 * 2 ** 20);
+    expect(numbers("b").length).toBeLessThanOrEqual(fit);
+    expect(numbers("b").at(-1)).toBe(fit + 20);
+    expect(
+      scene
+        .lease(2)
+        .map(({ attempt }) => attempt)
+        .sort((x, y) => x - y),
+    ).toEqual([fit, fit + 21]);
   });
 
   it("end when their third lease is lost, and not before", () => {

@@ -23,6 +23,7 @@ import { DONE, type Core } from "./core.ts";
 import { due, follow } from "./due.ts";
 import type { Answer, Command, CommandKind, JobName } from "./model/command.ts";
 import type { Effect } from "./model/effect.ts";
+import { JOB_LIMITS } from "./model/limits.ts";
 import { ENGINE_DEFAULTS, type EnginePorts, type EngineTerms, type Instant } from "./model/ports.ts";
 import { replayRecord } from "./replay.ts";
 import { rebuild } from "./scheduler/rebuild.ts";
@@ -54,6 +55,7 @@ export class Engine {
       now: { wallMs: 0, monoMs: 0 },
       effects: [],
       recalled: NOTHING_RECALLED,
+      inputBytesLeft: 0,
       checkNumber: 0,
       refreshNumber: 0,
     };
@@ -130,6 +132,7 @@ export class Engine {
     core.recalled =
       recalled.length === 0 ? NOTHING_RECALLED : new Map(recalled.map((job) => [jobKey(job), job]));
     core.effects = [];
+    core.inputBytesLeft = JOB_LIMITS.requestInputBytesMax;
     this.#log.begin(state.wallMs);
     due(core);
     follow(core);

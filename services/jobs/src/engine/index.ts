@@ -7,4 +7,5 @@ export * from "./model/ports.ts";
 export * from "./model/views.ts";
 export { Engine, type Applied } from "./engine.ts";
 export { Overview, type RecentQuery } from "./views/overview.ts";
-export { Queries, listedBefore, type ListCursor, type ListQuery } from "./views/queries.ts";
+export { mergePages, placeOfView, type ListCursor, type ListPage } from "./views/list-page.ts";
+export { Queries, type ListQuery } from "./views/queries.ts";

@@ -91,7 +91,7 @@ describe("records", () => {
 function restoreFrom(live: Engine, again: Engine, chance: Chance): Engine {
   const pages: Buffer[] = [];
   live.state.pages.markAllDirty();
-  live.state.pages.beginHandOver((page) => void pages.push(encodeJobPage(page)));
+  live.state.pages.beginHandOver((page) => void pages.push(...encodeJobPage(page)));
   while (!live.state.pages.handOverSome(2));
   const engine = newEngine(chance);
   const restore = new Restore(engine.core);

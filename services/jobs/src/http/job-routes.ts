@@ -8,6 +8,8 @@ import {
   type Command,
   type Enqueued as EnqueuedJob,
   type JobView,
+  type ListCursor,
+  type ListPage,
   type Refusal,
 } from "../engine/index.ts";
 import type { ResultItem } from "../shard/protocol.ts";
@@ -149,6 +151,8 @@ export const jobRoutes = {
     verb: "GET",
     path: "/tenants/{tenant}/jobs",
     summary: "A tenant's jobs, those that changed last first",
+    description:
+      "Ask again with `before` while there is a `next`: a page may have fewer jobs than were asked for, or none, because a look at ended jobs of one group stops after 10,000.",
     params: TenantParams,
     query: z.object({
       status: StatusQuery,
@@ -172,12 +176,8 @@ export const jobRoutes = {
           ...(key === undefined ? {} : { metadata: { key, value } }),
           ...(before === undefined ? {} : { before: cursorOf(before) }),
         };
-        const views = (await ask(call, params.tenant, "read", "list", asked)) as readonly JobView[];
-        const last = views.length === query.limit ? views.at(-1) : undefined;
-        return {
-          jobs: views.map(jobOf),
-          ...(last === undefined ? {} : { next: `${last.statusAtMs}.${last.spec.id}` }),
-        };
+        const { jobs, next } = (await ask(call, params.tenant, "read", "list", asked)) as ListPage;
+        return { jobs: jobs.map(jobOf), ...nextOf(next) };
       },
     },
   }),
@@ -240,7 +240,13 @@ async function endOf(
   return undefined;
 }
 
-function cursorOf(text: string): { statusAtMs: number; id: string } {
+/** How a place in a list is told, and `cursorOf` reads it. */
+export function nextOf(next: ListCursor | undefined | null): { next?: string } {
+  // Undefined comes over the wire as null.
+  return next === undefined || next === null ? {} : { next: `${next.statusAtMs}.${next.id}` };
+}
+
+export function cursorOf(text: string): ListCursor {
   const [, at, id] = /^(\d+)\.(.+)$/s.exec(text) ?? [];
   if (at === undefined || id === undefined) throw new ShardFailure("INVALID", "before must be what next was");
   return { statusAtMs: Number(at), id };

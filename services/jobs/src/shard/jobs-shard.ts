@@ -98,7 +98,7 @@ export class JobsShard implements Shard {
       case "get":
         return this.#get(this.#inRange(bodyOf<JobName>("name", body)));
       case "list":
-        return this.queue.list(this.#inRange(bodyOf<ListQuery>("list", body)));
+        return this.queue.page(this.#inRange(bodyOf<ListQuery>("list", body)));
       case "tenant": {
         const { tenant } = this.#inRange(bodyOf<{ tenant: string }>("tenant", body));
         const { queries } = this.queue;

@@ -1,9 +1,10 @@
 /**
- * The one journal of a node's job queue, opened when the first shard comes, and again when it has failed. It is named after the node, so that a restart goes on
- * in it, and opened under the epoch of the tenure that needs it: epochs rise, so a later process of the same node ends an earlier one.
+ * The one journal of a node's job queue, opened when the first shard comes. It is named after the node, so that a restart goes on in it, and opened under the epoch
+ * of the tenure that needs it: epochs rise, so a later process of the same node ends an earlier one. When it cannot be written, `mend` opens it anew until it can.
  */
-import type { Clock, Epoch, Random } from "@keelson/kernel";
-import type { Objects } from "@keelson/objects";
+import type { Clock, Epoch, Random, Timer } from "@keelson/kernel";
+import { JournalError, type Objects } from "@keelson/objects";
+import { JobsError } from "../storage/errors.ts";
 import { NodeJournal } from "../storage/node-journal.ts";
 
 export interface JournalsOptions {
@@ -15,15 +16,35 @@ export interface JournalsOptions {
   readonly gatherMs?: number | undefined;
 }
 
+const FIRST_PAUSE_MS = 100;
+const PAUSE_MAX_MS = 5_000;
+/** A journal that breaks sooner than this after it was mended has not been well, and pauses go on growing. */
+const WELL_MS = 30_000;
+/** As much as a full flush: a disk that has room for less is still full. */
+const TRIAL_BYTES = 1024 * 1024;
+
 export class Journals {
   readonly #options: JournalsOptions;
   #opened: Promise<NodeJournal> | undefined;
+  /** The highest under which it was opened here. */
+  #epoch: Epoch | undefined;
+  #mending: Promise<void> | undefined;
+  #tries = 0;
+  #wellSinceMs = -Infinity;
+  #pause: { readonly timer: Timer; readonly end: () => void } | undefined;
+  #closed = false;
 
   constructor(options: JournalsOptions) {
     this.#options = options;
   }
 
+  /** Whether it is known to be broken. */
+  get isBroken(): boolean {
+    return this.#mending !== undefined;
+  }
+
   async open(epoch: Epoch): Promise<NodeJournal> {
+    if (this.isBroken) throw new JobsError("JOBS_CLOSED", "the journal of this node cannot be written");
     const current = await this.#opened?.catch(() => undefined);
     if (current !== undefined && current.journal.failure === undefined) return current;
     // Shards that come at the same time share what the first one opens.
@@ -36,14 +57,80 @@ export class Journals {
     return opening;
   }
 
+  /** Resolves when the journal was opened anew and written to, however long that takes, or when this is closed. Every failure is told. */
+  mend(onFailure: (error: unknown, againMs: number) => void): Promise<void> {
+    this.#mending ??= this.#mend(onFailure).finally(() => {
+      this.#mending = undefined;
+    });
+    return this.#mending;
+  }
+
   async close(): Promise<void> {
+    this.#closed = true;
+    this.#pause?.timer.cancel();
+    this.#pause?.end();
+    await this.#mending;
     const opened = await this.#opened?.catch(() => undefined);
     await opened?.close();
+  }
+
+  async #mend(onFailure: (error: unknown, againMs: number) => void): Promise<void> {
+    const { clock } = this.#options;
+    if (clock.now() - this.#wellSinceMs > WELL_MS) this.#tries = 0;
+    // What is broken is let go of, so that the same files and names can be taken again.
+    const broken = await this.#opened?.catch(() => undefined);
+    this.#opened = undefined;
+    await broken?.close().catch((error: unknown) => onFailure(error, 0));
+    for (let first = this.#tries === 0; !this.#closed; first = false) {
+      const pauseMs = first ? 0 : this.#nextPauseMs();
+      // oxlint-disable-next-line no-await-in-loop -- one try after the other.
+      if (pauseMs > 0) await this.#wait(pauseMs);
+      if (this.#closed) return;
+      this.#tries += 1;
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- as above.
+        this.#opened = Promise.resolve(await this.#tryOut());
+        this.#wellSinceMs = clock.now();
+        return;
+      } catch (error) {
+        // Another process of this node has it. What this one is granted from now on has a higher epoch, and opens it under that.
+        if (error instanceof JournalError && error.code === "JOURNAL_FENCED") return;
+        onFailure(error, this.#nextPauseMs());
+      }
+    }
+  }
+
+  async #tryOut(): Promise<NodeJournal> {
+    if (this.#epoch === undefined) throw new Error("a journal that was never opened cannot be mended");
+    const journal = await this.#start(this.#epoch);
+    try {
+      await journal.tryOut(TRIAL_BYTES);
+      return journal;
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+  }
+
+  #nextPauseMs(): number {
+    return Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#tries, 10));
+  }
+
+  async #wait(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#pause = { timer: this.#options.clock.after(ms, resolve), end: resolve };
+    });
+    this.#pause = undefined;
   }
 
   #start(epoch: Epoch): Promise<NodeJournal> {
     const { objects, node, clock, random, gatherMs } = this.#options;
     const terms = gatherMs === undefined ? {} : { terms: { gatherMs } };
+    if (this.#epoch === undefined || isHigher(epoch, this.#epoch)) this.#epoch = epoch;
     return NodeJournal.open({ objects, name: `node/${node}`, epoch, clock, random, ...terms });
   }
+}
+
+function isHigher(a: Epoch, b: Epoch): boolean {
+  return a.era === b.era ? a.revision > b.revision : a.era > b.era;
 }

@@ -1,6 +1,6 @@
 /** The rows of the tables that SQL can ask for, from what a shard holds. What a statement fixes (a tenant, an id, a status) is looked up; the rest is read through. */
 import { decodeValue } from "../client/values.ts";
-import { isFinal, type JobStatus, type JobView } from "../engine/index.ts";
+import { isFinal, type JobStatus, type JobView, type ListCursor, type ListPage } from "../engine/index.ts";
 import type { Row, Statement, TableName } from "../sql/index.ts";
 import type { DurableQueue } from "../storage/durable-queue.ts";
 
@@ -93,23 +93,15 @@ async function* jobsOf(wanted: Wanted, { queue }: TableSource): AsyncGenerator<J
   }
   const kind = equals.get("status_kind");
   const status = typeof kind === "string" ? STATUS_OF[kind] : undefined;
-  const group = equals.get("task_group");
-  const inMemory = status === "scheduled" || status === "running";
-  for (let before: { statusAtMs: number; id: string } | undefined; ;) {
+  const asked = equals.get("task_group");
+  const group = typeof asked === "string" ? asked : undefined;
+  let before: ListCursor | undefined;
+  do {
     // oxlint-disable-next-line no-await-in-loop -- page by page.
-    const views = await queue.list({
-      tenant,
-      status,
-      limit: LIST_ROWS,
-      before,
-      // In pages a group is looked for in the newest jobs only, and this must find all.
-      ...(inMemory && typeof group === "string" ? { group } : {}),
-    });
-    yield* views;
-    const last = views.at(-1);
-    if (last === undefined || views.length < LIST_ROWS) return;
-    before = { statusAtMs: last.statusAtMs, id: last.spec.id };
-  }
+    const page: ListPage = await queue.page({ tenant, status, group, limit: LIST_ROWS, before });
+    yield* page.jobs;
+    before = page.next;
+  } while (before !== undefined);
 }
 
 function jobRow(view: JobView, { reads }: Wanted, { shard, nowMs }: TableSource): Row {

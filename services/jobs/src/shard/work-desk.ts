@@ -89,11 +89,14 @@ export class WorkDesk {
     // A lease may make more ready: that is served by the call that is under way, and not within it.
     if (this.#serving) return;
     this.#serving = true;
-    for (const each of this.#ready) {
-      this.#ready.delete(each);
-      this.#serve(each);
+    try {
+      for (const each of this.#ready) {
+        this.#ready.delete(each);
+        this.#serve(each);
+      }
+    } finally {
+      this.#serving = false;
     }
-    this.#serving = false;
   }
 
   /** The tenure ends: workers ask again elsewhere. */

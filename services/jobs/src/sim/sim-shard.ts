@@ -19,7 +19,7 @@ import type { Timeline } from "./timeline.ts";
 
 /** What survives a crash, beside the journal. */
 interface Base {
-  readonly pages: ReadonlyMap<number, Buffer>;
+  readonly pages: ReadonlyMap<number, readonly Buffer[]>;
   readonly rest: Buffer | undefined;
   readonly finished: ReadonlyMap<string, StoredJob>;
 }
@@ -27,7 +27,7 @@ interface Base {
 /** A checkpoint that is being taken, of the moment when the journal had `at` records. */
 interface Taking extends Base {
   readonly at: number;
-  readonly pages: Map<number, Buffer>;
+  readonly pages: Map<number, readonly Buffer[]>;
   readonly rest: Buffer;
   readonly forgotten: readonly (readonly [string, object])[];
   readonly ended: readonly Job[];
@@ -185,7 +185,8 @@ export class SimShard {
     const { pages, rest } = this.#base;
     if (rest !== undefined) {
       const restore = new Restore(engine.core);
-      for (const page of pages.values()) for (const job of decodeJobPage(page)) restore.add(job);
+      for (const parts of pages.values())
+        for (const part of parts) for (const job of decodeJobPage(part)) restore.add(job);
       restore.finish(rest);
     }
     for (const record of this.#log) engine.replay(record);

@@ -16,8 +16,14 @@ function digits(value: number): string {
   return String(value).padStart(DIGITS, "0");
 }
 
-export function activeKey(page: number, checkpoint: number): string {
-  return `active/${digits(page)}/${digits(checkpoint)}`;
+/** Most pages have one part, and its key names none. */
+export function activeKey(page: number, checkpoint: number, part: number): string {
+  const key = `active/${digits(page)}/${digits(checkpoint)}`;
+  return part === 0 ? key : `${key}/${digits(part)}`;
+}
+
+export function activeKeys(page: number, { checkpoint, parts }: PageVersion): string[] {
+  return Array.from({ length: parts }, (_, part) => activeKey(page, checkpoint, part));
 }
 
 function readActiveKey(key: string): { readonly page: number; readonly checkpoint: number } {
@@ -41,8 +47,13 @@ export function restKeys({ checkpoint, restChunks }: Manifest): string[] {
   return Array.from({ length: restChunks }, (_, chunk) => restKey(checkpoint, chunk));
 }
 
+export interface PageVersion {
+  readonly checkpoint: number;
+  readonly parts: number;
+}
+
 /** Which checkpoint's version of each page counts. */
-export type PageVersions = Map<number, number>;
+export type PageVersions = Map<number, PageVersion>;
 
 /**
  * Loads the manifest's checkpoint into the engine. Gives the versions that count and the keys of those that do not. After a split the pages of both halves begin
@@ -57,27 +68,42 @@ export async function loadActive(
   const versions: PageVersions = new Map();
   const stale: string[] = [];
   const restore = new Restore(engine.core);
-  let held: PageEntry | undefined;
+  /** The parts of one version of a page. */
+  let held: PageEntry[] = [];
+  const discard = (): void => {
+    for (const { key } of held) stale.push(key);
+  };
   const settle = (): void => {
-    if (held === undefined) return;
-    const { page, checkpoint } = readActiveKey(held.key);
-    const jobs = decodeJobPage(held.value).filter(({ tenant }) => keep(tenant));
-    for (const job of jobs) restore.add(job);
-    if (jobs.length > 0) versions.set(page, checkpoint);
-    else stale.push(held.key);
+    if (held.length === 0) return;
+    const { page, checkpoint } = readActiveKey((held[0] as PageEntry).key);
+    let kept = 0;
+    for (const { value } of held)
+      for (const job of decodeJobPage(value)) {
+        if (!keep(job.tenant)) continue;
+        restore.add(job);
+        kept += 1;
+      }
+    if (kept > 0) versions.set(page, { checkpoint, parts: held.length });
+    else discard();
   };
   for (let after: string | undefined; ;) {
     // oxlint-disable-next-line no-await-in-loop -- page by page.
     const entries = await pages.scan("active/", { after, limit: SCAN_ENTRIES });
     for (const entry of entries) {
       const { page, checkpoint } = readActiveKey(entry.key);
-      if (checkpoint > manifest.checkpoint) stale.push(entry.key);
-      else {
-        // Versions of one page come in order; the last one counts.
-        if (held !== undefined && readActiveKey(held.key).page === page) stale.push(held.key);
-        else settle();
-        held = entry;
+      if (checkpoint > manifest.checkpoint) {
+        stale.push(entry.key);
+        continue;
       }
+      const before = held[0] === undefined ? undefined : readActiveKey(held[0].key);
+      if (before?.page === page && before.checkpoint === checkpoint) {
+        held.push(entry);
+        continue;
+      }
+      // Versions of one page come in order; the last one counts.
+      if (before?.page === page) discard();
+      else settle();
+      held = [entry];
     }
     after = entries.at(-1)?.key;
     if (entries.length < SCAN_ENTRIES) break;

@@ -8,9 +8,17 @@ import { storeJob, type StoredJob } from "../engine/codec/stored-job.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Job } from "../engine/state/job.ts";
 import { jobKey } from "../engine/state/state.ts";
-import { activeKey, restEntries, restKeys, type PageVersions } from "./active-pages.ts";
+import {
+  activeKey,
+  activeKeys,
+  restEntries,
+  restKeys,
+  type PageVersion,
+  type PageVersions,
+} from "./active-pages.ts";
 import type { Commits } from "./commits.ts";
 import type { FinishedJobs } from "./finished/finished-jobs.ts";
+import { leftRuns } from "./finished/left-runs.ts";
 import type { Run } from "./finished/run.ts";
 import { encodeManifest, MANIFEST_KEY, type Manifest, type Tail } from "./manifest.ts";
 import type { PageEntry, Pages } from "./pages.ts";
@@ -39,6 +47,12 @@ export interface CheckpointerOptions {
   readonly onPassed: (from: number, released: readonly string[]) => Promise<void>;
 }
 
+interface WrittenPage {
+  readonly page: number;
+  readonly parts: number;
+  readonly isEmpty: boolean;
+}
+
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
   #manifest: Manifest;
@@ -48,6 +62,8 @@ export class Checkpointer {
   #number: number;
   /** Keys that a try or a merge wrote which failed; undefined when none did. Whether its manifest was stored nobody knows. */
   #failed: string[] | undefined;
+  /** What earlier tenures left of runs is known. */
+  #swept = false;
   /** `Commits.bytes` at the last one. */
   bytesAtLast = 0;
 
@@ -91,6 +107,11 @@ export class Checkpointer {
 
   /** Nothing that an earlier try left, here or in another tenure, may be in the way: it could be taken for what the next one writes, or be deleted with it. */
   async #clear(): Promise<void> {
+    const { pages, finished } = this.#options;
+    if (!this.#swept) {
+      this.#stale.push(...(await leftRuns(pages, this.#manifest, finished)));
+      this.#swept = true;
+    }
     const failed = this.#failed;
     if (failed !== undefined) {
       // The one before counts again, if it ever did not.
@@ -141,7 +162,8 @@ export class Checkpointer {
       rest.slice(-1),
     );
     if (run !== undefined) finished.adopt(run);
-    for (const { page, isEmpty } of written) this.#supersede(versions, page, number, isEmpty);
+    for (const { page, parts, isEmpty } of written)
+      this.#supersede(versions, page, { checkpoint: number, parts }, isEmpty);
     this.#stale.push(...restKeys(old));
     for (const [key, name] of forgotten) if (state.forgotten.get(key) === name) state.forgotten.delete(key);
     this.#evict(ended);
@@ -149,28 +171,31 @@ export class Checkpointer {
   }
 
   /** Writes pages while more are encoded, so that memory holds only a few. */
-  async #writeActive(number: number, keys: string[]): Promise<{ page: number; isEmpty: boolean }[]> {
+  async #writeActive(number: number, keys: string[]): Promise<WrittenPage[]> {
     const { engine, pause } = this.#options;
     const { pages } = engine.state;
-    const written: { page: number; isEmpty: boolean }[] = [];
+    const written: WrittenPage[] = [];
     let waiting: PageEntry[] = [];
     let bytes = 0;
     pages.beginHandOver((page) => {
-      const value = encodeJobPage(page);
-      const key = activeKey(page.number, number);
-      waiting.push({ key, value });
-      keys.push(key);
-      bytes += value.length;
-      written.push({ page: page.number, isEmpty: page.size === 0 });
+      const parts = encodeJobPage(page);
+      for (const [part, value] of parts.entries()) {
+        const key = activeKey(page.number, number, part);
+        waiting.push({ key, value });
+        keys.push(key);
+        bytes += value.length;
+      }
+      written.push({ page: page.number, parts: parts.length, isEmpty: page.size === 0 });
     });
     for (let done = false; !done;) {
-      done = pages.handOverSome(TURN_PAGES);
+      for (let turn = 0; turn < TURN_PAGES && bytes < WRITE_BYTES && !done; turn++)
+        done = pages.handOverSome(1);
       if (bytes >= WRITE_BYTES || done) {
         const put = waiting;
         waiting = [];
         bytes = 0;
         // oxlint-disable-next-line no-await-in-loop -- as pages are encoded.
-        if (put.length > 0) await this.#options.pages.write({ put, delete: [] });
+        for (const some of batchesOf(put)) await this.#options.pages.write({ put: some, delete: [] });
         done &&= waiting.length === 0;
       } else
         // oxlint-disable-next-line no-await-in-loop -- commands have their turn.
@@ -179,13 +204,13 @@ export class Checkpointer {
     return written;
   }
 
-  #supersede(versions: PageVersions, page: number, number: number, isEmpty: boolean): void {
+  #supersede(versions: PageVersions, page: number, version: PageVersion, isEmpty: boolean): void {
     const old = versions.get(page);
-    if (old !== undefined) this.#stale.push(activeKey(page, old));
+    if (old !== undefined) this.#stale.push(...activeKeys(page, old));
     if (isEmpty) {
       versions.delete(page);
-      this.#stale.push(activeKey(page, number));
-    } else versions.set(page, number);
+      this.#stale.push(...activeKeys(page, version));
+    } else versions.set(page, version);
   }
 
   /** Takes out of memory what was written. A job that was restarted since is among the forgotten, even if it ended again in the same millisecond. */
@@ -252,6 +277,21 @@ export class Checkpointer {
       this.#stale.splice(0, keys.length);
     }
   }
+}
+
+/** Each about as large as one write should be. */
+function* batchesOf(entries: readonly PageEntry[]): Generator<readonly PageEntry[]> {
+  let some: PageEntry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    some.push(entry);
+    bytes += entry.value.length;
+    if (bytes < WRITE_BYTES) continue;
+    yield some;
+    some = [];
+    bytes = 0;
+  }
+  if (some.length > 0) yield some;
 }
 
 /** A copy that a restart of the job does not change. */

@@ -20,7 +20,8 @@ import type { JobView } from "../engine/model/views.ts";
 import { jobKey } from "../engine/state/state.ts";
 import { viewStored } from "../engine/views/job-view.ts";
 import { Overview, type RecentQuery } from "../engine/views/overview.ts";
-import { listedBefore, Queries, type ListQuery } from "../engine/views/queries.ts";
+import { mergePages, placeOfView, type ListPage } from "../engine/views/list-page.ts";
+import { Queries, type ListQuery } from "../engine/views/queries.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { Commits } from "./commits.ts";
 import { JobsError } from "./errors.ts";
@@ -130,6 +131,7 @@ export class DurableQueue {
     this.overview = new Overview(engine.state, terms.retentionMs);
     this.#commits = new Commits({
       stream,
+      room: journal.room,
       onEffects: (effects) => this.onEffects(effects),
       onFailure: (error) => this.#fail(error),
     });
@@ -194,11 +196,14 @@ export class DurableQueue {
   execute<K extends CommandKind>(command: Command<K>): Promise<Answer<K>> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#frozen) return Promise.reject(new JobsError("JOBS_CLOSED", "the shard is being split"));
-    const atOnce =
-      this.#waiting === 0 &&
-      this.#commits.inflightBytes < this.#terms.inflightBytesMax &&
-      !this.#mustLookUp(command as Command);
-    return atOnce ? this.#apply(command, []) : this.#applyInTurn(command);
+    const atOnce = this.#waiting === 0 && this.#hasRoom && !this.#mustLookUp(command as Command);
+    if (!atOnce) return this.#applyInTurn(command);
+    try {
+      return this.#apply(command, []);
+    } catch (error) {
+      // A mistake of the engine's is told to whoever asked, and not to whoever happened to be under way.
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   async get(name: JobName): Promise<JobView | undefined> {
@@ -209,11 +214,16 @@ export class DurableQueue {
     return stored === undefined ? undefined : viewStored(stored, this.#retentionMs);
   }
 
-  /** Active and finished jobs, newest change first. */
+  /** Active and finished jobs, newest change first: as many as one look finds. */
   async list(query: ListQuery): Promise<readonly JobView[]> {
+    return (await this.page(query)).jobs;
+  }
+
+  /** The same, and where the next look begins. */
+  async page(query: ListQuery): Promise<ListPage> {
     await this.#commits.durable;
     const { state } = this.#engine;
-    let stored: readonly StoredJob[];
+    let stored: ListPage<StoredJob>;
     let evictions: number;
     do {
       evictions = this.#evictions;
@@ -221,11 +231,15 @@ export class DurableQueue {
       stored = await this.#finished.list(query, this.#options.clock.wall());
     } while (evictions !== this.#evictions);
     const active = this.queries.list(query);
-    const old = stored.filter(
+    const last = active.length < query.limit ? undefined : active.at(-1);
+    const old = stored.jobs.filter(
       (job) => state.find(job.tenant, job.id) === undefined && !state.forgotten.has(jobKey(job)),
     );
-    const views = [...active, ...old.map((job) => viewStored(job, this.#retentionMs))];
-    return views.sort(inListOrder).slice(0, query.limit);
+    const pages = [
+      { jobs: active, next: last && placeOfView(last) },
+      { jobs: old.map((job) => viewStored(job, this.#retentionMs)), next: stored.next },
+    ];
+    return mergePages(pages, query.limit, placeOfView);
   }
 
   /** Of all tenants, newest change first. When memory has too few, ended jobs of so many tenants are looked at. */
@@ -238,7 +252,7 @@ export class DurableQueue {
     const views = new Map(
       [...inMemory, ...lists.flat()].map((view) => [`${view.spec.tenant}\0${view.spec.id}`, view]),
     );
-    return [...views.values()].sort(inListOrder).slice(0, query.limit);
+    return mergePages([{ jobs: [...views.values()] }], query.limit, placeOfView).jobs;
   }
 
   /** Tenants of which pages hold jobs, by name. */
@@ -246,18 +260,32 @@ export class DurableQueue {
     return this.#finished.tenants(limit);
   }
 
-  /** Every job there is, active ones first. Jobs that change meanwhile are shown as they were or as they are. */
+  /** Every job there is, once, active ones first. Jobs that change meanwhile are shown as they were or as they are; those that come meanwhile may be left out. */
   async *everyJob(): AsyncGenerator<JobView> {
     await this.#commits.durable;
     const { state } = this.#engine;
-    for (const { name, jobs } of state.tenants.values())
-      for (const id of jobs.keys()) {
-        const view = this.queries.get({ tenant: name, id });
-        if (view !== undefined) yield view;
-      }
-    for await (const job of this.#finished.all(this.#options.clock.wall()))
-      if (state.find(job.tenant, job.id) === undefined && !state.forgotten.has(jobKey(job)))
+    const { wallMs } = state;
+    // What memory held at some moment: it may be in pages, or back in memory, when that is read.
+    const shown = new Set<string>();
+    yield* this.#everyActive(shown, Infinity);
+    for await (const job of this.#finished.all(this.#options.clock.wall())) {
+      const key = jobKey(job);
+      if (!shown.has(key) && state.find(job.tenant, job.id) === undefined && !state.forgotten.has(key))
         yield viewStored(job, this.#retentionMs);
+    }
+    yield* this.#everyActive(shown, wallMs);
+  }
+
+  /** Those that are in `shown` are not shown again. */
+  *#everyActive(shown: Set<string>, untilMs: number): Generator<JobView> {
+    for (const { name, jobs } of this.#engine.state.tenants.values())
+      for (const id of jobs.keys()) {
+        const key = jobKey({ tenant: name, id });
+        const view = shown.has(key) ? undefined : this.queries.get({ tenant: name, id });
+        if (view === undefined || view.enqueuedAtMs > untilMs) continue;
+        shown.add(key);
+        yield view;
+      }
   }
 
   /** Takes no more commands, and puts everything into a checkpoint: nothing changes from then on, not even by time. */
@@ -322,9 +350,9 @@ export class DurableQueue {
     this.#waiting += 1;
     const turn = this.#line.then(async () => {
       try {
-        while (this.#commits.inflightBytes >= this.#terms.inflightBytesMax && this.#failure === undefined)
+        while (!this.#hasRoom && this.#failure === undefined)
           // oxlint-disable-next-line no-await-in-loop -- until there is room.
-          await this.#commits.durable;
+          await (this.#commits.durable ?? this.#options.journal.room.opened()).catch(() => {});
         const recalled = await this.#lookUp(command as Command);
         if (this.#failure !== undefined) throw this.#failure;
         return { answer: this.#apply(command, recalled) };
@@ -335,6 +363,11 @@ export class DurableQueue {
     // The next in line need not wait for this one to be durable, and does not care how it ended.
     this.#line = turn.catch(() => {});
     return turn.then(({ answer }) => answer);
+  }
+
+  /** Of its own and of the node's: what other shards send comes first, if they came first. */
+  get #hasRoom(): boolean {
+    return this.#commits.inflightBytes < this.#terms.inflightBytesMax && this.#options.journal.room.isOpen;
   }
 
   #mustLookUp(command: Command): boolean {
@@ -381,10 +414,9 @@ export class DurableQueue {
     this.#timer = this.#options.clock.after(waitMs, () => {
       this.#timerAtMs = Infinity;
       if (this.#failure !== undefined || this.#frozen) return;
-      const { durable, inflightBytes } = this.#commits;
       // What time brings about has to wait for room too. Whoever fails here is told as below.
-      if (durable !== undefined && inflightBytes >= this.#terms.inflightBytesMax)
-        return void durable.then(
+      if (!this.#hasRoom)
+        return void (this.#commits.durable ?? this.#options.journal.room.opened()).then(
           () => this.#arm(),
           () => {},
         );
@@ -420,10 +452,4 @@ export class DurableQueue {
       cause: error,
     });
   }
-}
-
-function inListOrder(a: JobView, b: JobView): number {
-  const left = { statusAtMs: a.statusAtMs, id: a.spec.id };
-  const right = { statusAtMs: b.statusAtMs, id: b.spec.id };
-  return listedBefore(left, right) ? -1 : listedBefore(right, left) ? 1 : 0;
 }

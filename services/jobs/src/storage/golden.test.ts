@@ -109,7 +109,7 @@ async function made(): Promise<Map<string, Buffer>> {
   all.set("records", framed(records));
   all.set("state", Buffer.from(digestState(state), "latin1"));
   const pages: Buffer[] = [];
-  state.pages.beginHandOver((page) => pages.push(encodeJobPage(page)));
+  state.pages.beginHandOver((page) => void pages.push(...encodeJobPage(page)));
   state.pages.handOverSome(100);
   all.set("active-page", framed(pages));
   all.set("rest", encodeRest(state));

@@ -10,14 +10,19 @@ import {
   type JournalTerms,
   type Objects,
 } from "@keelson/objects";
+import { JournalRoom } from "./journal-room.ts";
 
 const MIB = 1024 * 1024;
 /**
- * What shards may have on its way together; each of them keeps to much less, and with its head a batch must stay below what readers take for damage. A record is cut
- * between operations only, and the largest operation is a job that fills a request, with the results that it is given.
+ * What a batch may hold: with its head it must stay below what readers take for damage. A record is cut between operations only, and the largest operation is a job
+ * that fills a request, with the results that it is given.
  */
 const TERMS: Partial<JournalTerms> = { gatherBytesMax: 60 * MIB, recordBytesMax: 32 * MIB };
+/** What shards may have on its way together, so that no batch is ever too large. */
+const ROOM_BYTES = 48 * MIB;
 const CALL_TIMEOUT_MS = 10_000;
+/** No shard has this name. */
+const TRIAL_STREAM = "trial";
 
 export interface NodeJournalOptions {
   readonly objects: Objects;
@@ -32,6 +37,7 @@ export interface NodeJournalOptions {
 
 export class NodeJournal {
   readonly name: string;
+  readonly room = new JournalRoom(ROOM_BYTES);
   readonly #journal: Journal;
   readonly #objects: Objects;
   /** What each shard held here needs from on. */
@@ -63,6 +69,11 @@ export class NodeJournal {
 
   stream(id: string, epoch: Epoch): JournalStream {
     return this.#journal.stream(id, epoch);
+  }
+
+  /** Rejects when so many bytes cannot be written. Nobody reads them. */
+  async tryOut(bytes: number): Promise<void> {
+    await this.#journal.stream(TRIAL_STREAM, this.#journal.epoch).append(Buffer.alloc(bytes));
   }
 
   /** Before a manifest names this journal: it is needed from the sequence on, by whoever has the shard. */

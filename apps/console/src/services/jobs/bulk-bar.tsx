@@ -125,11 +125,12 @@ async function byFilter(
     ...(metadataKey === "" ? {} : { metadataKey, metadataValue: value.join("=") }),
   };
   const answers: BulkAnswer[] = [];
+  let before: string | undefined;
   for (let call = 0; call < CALLS_MAX; call++) {
-    const answer = await bulk(tenant, { action, where });
+    const answer = await bulk(tenant, { action, where, ...(before === undefined ? {} : { before }) });
     answers.push(answer);
-    // What is refused would be found again for ever.
-    if (!answer.more || answer.done === 0) break;
+    before = answer.next;
+    if (before === undefined) break;
   }
   return answers;
 }

@@ -125,6 +125,7 @@ export interface BulkAnswer {
   readonly done: number;
   readonly refused: readonly { readonly id: string; readonly message: string }[];
   readonly more: boolean;
+  readonly next?: string;
 }
 
 export function bulk(tenant: string, body: Readonly<Record<string, unknown>>): Promise<BulkAnswer> {

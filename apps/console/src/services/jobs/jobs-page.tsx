@@ -43,20 +43,23 @@ export function JobsPage(): JSX.Element {
   });
   const key = [tenant, status, group, metadata].join("\n");
   const first = useLiveAnswer(key, round, (signal) => list(query, undefined, signal));
-  const [older, setOlder] = useState<Listed>({ jobs: [] });
+  const [older, setOlder] = useState<Listed>();
   const [olderProblem, setOlderProblem] = useState<Problem>();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
-    setOlder({ jobs: [] });
+    setOlder(undefined);
     setChosen(new Set());
   }, [key]);
   const known = new Set(first.value?.jobs.map(nameOf));
-  const rows = [...(first.value?.jobs ?? []), ...older.jobs.filter((job) => !known.has(nameOf(job)))];
-  const next = older.jobs.length > 0 ? older.next : first.value?.next;
+  const rows = [
+    ...(first.value?.jobs ?? []),
+    ...(older?.jobs ?? []).filter((job) => !known.has(nameOf(job))),
+  ];
+  const next = older === undefined ? first.value?.next : older.next;
   const more = async (): Promise<void> => {
     try {
       const page = await list(query, next, AbortSignal.timeout(30_000));
-      setOlder((before) => ({ ...page, jobs: [...before.jobs, ...page.jobs] }));
+      setOlder((before) => ({ ...page, jobs: [...(before?.jobs ?? []), ...page.jobs] }));
       setOlderProblem(undefined);
     } catch (error) {
       setOlderProblem(asProblem(error));

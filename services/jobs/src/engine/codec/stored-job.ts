@@ -63,6 +63,16 @@ export function storeJob(job: Job): StoredJob {
 
 const NO_IDS: readonly string[] = [];
 
+/** About what `writeStoredJob` takes for it: all that may be long, and something for the rest. */
+export function storedBytes({ id, body, past, flow, merged }: StoredJob): number {
+  let bytes = 100 + id.length + body.length;
+  if (past !== undefined) for (const { outcome } of past.attempts) bytes += 50 + outcome.data.length;
+  if (flow !== undefined)
+    for (const input of flow.inputs) bytes += input.id.length + input.outcome.data.length;
+  for (const each of merged) bytes += each.length;
+  return bytes;
+}
+
 export function writeStoredJob(out: ByteWriter, job: StoredJob): void {
   const { past, flow, lease, merged } = job;
   out.byte(VERSION);

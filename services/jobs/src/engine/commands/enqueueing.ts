@@ -100,8 +100,12 @@ function resolve(core: Core, tenant: string, after: readonly string[]): readonly
       return refuse("DEPENDENCY_NOT_FOUND", `job ${id}, which is to be waited for, does not exist`);
     if (!isFinal(other.status)) continue;
     const outcome = outcomeOf(other);
-    const fits = bytes + outcome.data.length <= JOB_LIMITS.inputBytesMax;
-    if (fits) bytes += outcome.data.length;
+    const { length } = outcome.data;
+    const fits = bytes + length <= JOB_LIMITS.inputBytesMax && length <= core.inputBytesLeft;
+    if (fits) {
+      bytes += length;
+      core.inputBytesLeft -= length;
+    }
     inputs.push({ id, outcome: fits ? outcome : { ...outcome, data: "" }, omitted: !fits });
   }
   return inputs;

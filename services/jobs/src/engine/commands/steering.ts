@@ -1,9 +1,10 @@
 /** What operators and callers do to jobs that exist, and to groups and tenants. */
-import { storeJob, type StoredJob } from "../codec/stored-job.ts";
+import { storedBytes, storeJob, type StoredJob } from "../codec/stored-job.ts";
 import { DONE, refuse, statusEffect, type Core } from "../core.ts";
 import type { Answer, Command, Done, JobName, Refusal } from "../model/command.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
 import { isFinal } from "../model/views.ts";
+import type { Attempt } from "../state/job.ts";
 import { jobKey } from "../state/state.ts";
 import { WEIGHT_DEFAULT } from "../state/tenant.ts";
 import { tendLimits } from "./enqueueing.ts";
@@ -39,24 +40,22 @@ export function restart(core: Core, name: JobName): Done | Refusal {
   if (status !== "failed" && status !== "cancelled")
     return refuse("WRONG_STATE", `job ${name.id} cannot be restarted: it is ${status}`);
   const whole = active === undefined ? (stored as StoredJob) : storeJob(active);
-  if (bytesOf(whole) > JOB_LIMITS.restartBytesMax)
-    return refuse(
-      "INVALID",
-      `job ${name.id} cannot be restarted: its attempts have more than ${JOB_LIMITS.restartBytesMax} bytes`,
-    );
-  const job = core.changes.restarted(whole);
+  const job = core.changes.restarted(withoutOldest(whole));
   core.scheduler.place(job);
   tendLimits(core, job);
   core.effects.push(statusEffect(job));
   return DONE;
 }
 
-/** What its record would have, but names. */
-function bytesOf({ body, past, flow }: StoredJob): number {
-  let bytes = body.length;
-  for (const { outcome } of past?.attempts ?? []) bytes += outcome.data.length;
-  for (const { outcome } of flow?.inputs ?? []) bytes += outcome.data.length;
-  return bytes;
+/** Without its oldest attempts, as many as do not fit into the record. */
+function withoutOldest(job: StoredJob): StoredJob {
+  const { past } = job;
+  let over = storedBytes(job) - JOB_LIMITS.restartBytesMax;
+  if (past === undefined || over <= 0) return job;
+  let first = 0;
+  for (; over > 0 && first < past.attempts.length; first++)
+    over -= (past.attempts[first] as Attempt).outcome.data.length;
+  return { ...job, past: { ...past, attempts: past.attempts.slice(first) } };
 }
 
 export function expedite(core: Core, name: JobName): Done | Refusal {

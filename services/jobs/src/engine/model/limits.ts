@@ -16,10 +16,12 @@ export const JOB_LIMITS = {
   dependenciesMax: 1000,
   /** What a job is given of the results it waited for; above this the rest comes without its bytes, and has to be fetched. */
   inputBytesMax: 4 * 1024 * 1024,
+  /** The same for all jobs that one request enqueues: their records hold what is known of it already. */
+  requestInputBytesMax: 32 * 1024 * 1024,
   retriesMax: 1_000_000,
   /** Older finished attempts of one job are forgotten. */
   attemptsKeptMax: 100,
-  /** Content and attempts of a job that is restarted: its record holds all of it, and the journal bounds a record. */
+  /** Content and attempts of a job that is restarted: its record holds all of it, and the journal bounds a record. Its oldest attempts are forgotten above this. */
   restartBytesMax: 24 * 1024 * 1024,
   /** Ids of triggers that were merged into one job; a trigger that is repeated later than this many others counts as new. */
   mergedTriggersMax: 128,

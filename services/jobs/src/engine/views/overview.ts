@@ -12,7 +12,7 @@ import type { Job } from "../state/job.ts";
 import type { State } from "../state/state.ts";
 import type { Tenant } from "../state/tenant.ts";
 import { viewJob } from "./job-view.ts";
-import { listedBefore } from "./queries.ts";
+import { listedBefore } from "./list-page.ts";
 
 export interface RecentQuery {
   readonly status?: JobStatus | undefined;

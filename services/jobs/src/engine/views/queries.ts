@@ -5,8 +5,9 @@ import type { EngineStats, GroupView, JobStatus, JobView, LeaseView, LimitView }
 import type { Job } from "../state/job.ts";
 import type { State } from "../state/state.ts";
 import { viewJob } from "./job-view.ts";
+import { listedBefore, type ListCursor } from "./list-page.ts";
 
-/** Newest first by time of the last change of status, then by id; after `before` where one is given. */
+/** In the order of lists; after `before` where one is given. */
 export interface ListQuery {
   readonly tenant: string;
   readonly status?: JobStatus | undefined;
@@ -15,16 +16,6 @@ export interface ListQuery {
   readonly metadata?: { readonly key: string; readonly value: string } | undefined;
   readonly limit: number;
   readonly before?: ListCursor | undefined;
-}
-
-export interface ListCursor {
-  readonly statusAtMs: number;
-  readonly id: string;
-}
-
-/** The order of lists. */
-export function listedBefore(a: ListCursor, b: ListCursor): boolean {
-  return a.statusAtMs === b.statusAtMs ? a.id < b.id : a.statusAtMs > b.statusAtMs;
 }
 
 export class Queries {

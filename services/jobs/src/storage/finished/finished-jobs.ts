@@ -6,6 +6,7 @@ import type { StoredJob } from "../../engine/codec/stored-job.ts";
 import type { JobName } from "../../engine/model/command.ts";
 import { isFinal, type JobStatus } from "../../engine/model/views.ts";
 import { decodeBody } from "../../engine/codec/body.ts";
+import { mergePages, type ListCursor, type ListPage } from "../../engine/views/list-page.ts";
 import type { ListQuery } from "../../engine/views/queries.ts";
 import type { Pages } from "../pages.ts";
 import {
@@ -21,13 +22,16 @@ import {
 } from "./entries.ts";
 import { KeyHash } from "./bloom.ts";
 import { decodeDirectory, directoryKey, Run, SECTIONS, type SectionName } from "./run.ts";
+import { PageCache } from "./page-cache.ts";
 import { RunWriter } from "./run-writer.ts";
 import { mergeEntries, PAGE_BYTES, type Entry } from "./section.ts";
 
 /** A job is read and written again at every merge, so not too few; a question about a list asks every run, so not too many. */
 const MERGE_RUNS = 16;
-/** Entries that a question about one group looks at. */
+/** Entries that one question about a list looks at, when it shows few of them: whoever asked goes on from there. */
 const LOOKED_AT_MAX = 10_000;
+/** The same for pages of jobs: taking one apart costs up to a millisecond. A list of as many jobs as may be asked for does with fewer. */
+const PAGES_READ_MAX = 1_000;
 const FINAL_STATUSES: readonly JobStatus[] = ["succeeded", "failed", "cancelled"];
 
 export interface RunShape {
@@ -105,10 +109,9 @@ export class FinishedJobs {
     });
   }
 
-  /** In the order of lists. */
-  async list(query: ListQuery, wallMs: number): Promise<readonly StoredJob[]> {
+  async list(query: ListQuery, wallMs: number): Promise<ListPage<StoredJob>> {
     const { tenant, status, metadata } = query;
-    if (status !== undefined && !isFinal(status)) return [];
+    if (status !== undefined && !isFinal(status)) return { jobs: [] };
     const prefixes =
       metadata === undefined
         ? (status === undefined ? FINAL_STATUSES : [status]).map((each) => statusPrefix(tenant, each))
@@ -117,10 +120,7 @@ export class FinishedJobs {
     const found = await this.#steady((runs, masks) =>
       Promise.all(prefixes.map((prefix) => scan({ runs, masks, section, prefix, wallMs }, query))),
     );
-    return found
-      .flat()
-      .sort((a, b) => b.statusAtMs - a.statusAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
-      .slice(0, query.limit);
+    return mergePages(found, query.limit, (job) => job);
   }
 
   /** Tenants that have jobs here, after the one that is named. One page of each run is read for each. */
@@ -283,24 +283,29 @@ interface Scanned {
 async function scan(
   { runs, masks, section, prefix, wallMs }: Scanned,
   { tenant, status, group, limit, before }: ListQuery,
-): Promise<StoredJob[]> {
+): Promise<ListPage<StoredJob>> {
   const from = before === undefined ? prefix : prefix + timeSuffix(before.statusAtMs, before.id);
   const found: StoredJob[] = [];
   let looked = 0;
+  let last: ListCursor | undefined;
+  const cache = new PageCache();
   for await (const { tag, entry } of mergeEntries(sourcesOf(runs, section, from))) {
-    if (found.length >= limit || looked >= LOOKED_AT_MAX || !entry.key.startsWith(prefix)) break;
+    if (!entry.key.startsWith(prefix)) break;
+    if (found.length >= limit || looked >= LOOKED_AT_MAX || cache.reads >= PAGES_READ_MAX)
+      return { jobs: found, next: last };
     const { id, statusAtMs } = readSuffix(entry.key, prefix.length);
     if (before !== undefined && before.statusAtMs === statusAtMs && before.id === id) continue;
+    looked += 1;
+    last = { statusAtMs, id };
     const key = jobEntryKey(tenant, id);
     if (entry.expiresAtMs <= wallMs || isMasked(masks, key, tag)) continue;
-    looked += 1;
-    const job = await tag.find(key);
+    const job = await tag.find(key, cache);
     if (job === undefined) throw new Error(`an index of finished jobs speaks of ${id}, which is not there`);
     const stored = readJobEntry(job);
     if (status !== undefined && stored.status !== status) continue;
     if (group === undefined || decodeBody(stored.body).group === group) found.push(stored);
   }
-  return found;
+  return { jobs: found };
 }
 
 function inJobOrder(a: JobEntries, b: JobEntries): number {

@@ -4,6 +4,7 @@ import { ByteWriter } from "../../engine/codec/byte-writer.ts";
 import { readList, writeList } from "../../engine/codec/body.ts";
 import type { Pages } from "../pages.ts";
 import { Bloom, type KeyHash } from "./bloom.ts";
+import type { PageCache } from "./page-cache.ts";
 import { pageKey, pageOf, readEntries, type Entry } from "./section.ts";
 
 export const SECTIONS = ["jobs", "status", "metadata"] as const;
@@ -81,11 +82,12 @@ export class Run {
     return this.directory.bloom.has(key);
   }
 
-  async find(key: string): Promise<Entry | undefined> {
+  async find(key: string, cache?: PageCache): Promise<Entry | undefined> {
     const page = pageOf(this.directory.firstKeys.jobs, key);
     if (page < 0) return undefined;
-    const entries = await this.#read("jobs", page);
-    return entries.find((each) => each.key === key);
+    const read = (): Promise<Entry[]> => this.#read("jobs", page);
+    if (cache !== undefined) return cache.find(`${this.id}/${page}`, key, read);
+    return (await read()).find((each) => each.key === key);
   }
 
   /** Entries with `key` ≥ `from`, in order. */
@@ -97,12 +99,13 @@ export class Run {
     }
   }
 
-  /** Of every value that belongs to it. */
+  /** Of every value that belongs to it. The directory is the last: whoever removes them and does not come to the end can be followed. */
   keys(): string[] {
-    const keys = [directoryKey(this.id)];
+    const keys: string[] = [];
     for (const section of SECTIONS)
       for (let page = 0; page < this.directory.firstKeys[section].length; page++)
         keys.push(pageKey(sectionPrefix(this.id, section), page));
+    keys.push(directoryKey(this.id));
     return keys;
   }
 
