@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Hall, type Fate, type Guest } from "./fixtures/hall.ts";
+import { FRONT_MAX } from "./front.ts";
+import { compareLots } from "./order.ts";
 import type { Bidder, Round } from "./records.ts";
 
 const half = (): number => 0.5;
@@ -108,6 +110,31 @@ describe("an auction", () => {
     expect(everyone(hall)).toEqual(["b"]);
     expect(hall.read(hall.keys.auction("s", "demand"))).toBeUndefined();
     expect(hall.read<Round>(hall.keys.auction("s", "round", "s/0/0"))!.value.empties).toBe(0);
+  });
+
+  test("is held for some at a time of many that fit nowhere, and one behind them that fits is taken at once", () => {
+    const many = 8 * FRONT_MAX;
+    const hall = new Hall([...Array.from({ length: many }, () => 50), 10], half, {
+      emptyPauseMs: 100,
+      emptiesMax: 2,
+    });
+    hall.join("a", 20);
+    hall.join("b", 19);
+    hall.run(1_000, 20);
+    expect(hall.holder(`s/${many}/0`)).toBe("a");
+    // Two of each in front, which is asked for twice or three times in a second, and again when it moves on.
+    expect(counter(hall, "passes_placed")).toBeLessThan(many);
+    const demanded = (): number =>
+      hall.read<{ count: number }>(hall.keys.auction("s", "demand"))?.value.count ?? 0;
+    hall.run(1_000, 20);
+    const first = demanded();
+    expect(first).toBeGreaterThanOrEqual(FRONT_MAX);
+    hall.run(2_000, 20);
+    // Those behind move up.
+    expect(demanded()).toBeGreaterThanOrEqual(first + FRONT_MAX);
+    hall.join("c", 60);
+    hall.run(1_000, 20);
+    expect(everyone(hall).filter((node) => node === "c")).toHaveLength(1);
   });
 
   test("gives the next best the lot at once when the winner is gone before the grant", () => {
@@ -277,6 +304,11 @@ test("whatever is lost, late or unnoticed: bids decide, memory is never promised
       }
       hall.run(8_000);
       expect(hall.broken).toEqual([]);
+      for (const { machine } of hall.guests.values()) {
+        const lots = machine.market.lots.ordered();
+        expect(lots).toEqual(lots.toSorted(compareLots));
+        expect(lots).toHaveLength(machine.market.lots.size);
+      }
       sizes.forEach((bytes, i) => {
         if (hall.holder(`s/${i}/0`) !== undefined) return;
         for (const { name, budgetBytes } of hall.guests.values())

@@ -9,6 +9,7 @@ import { AuctionCommits } from "./commits.ts";
 import { keepDemand } from "./demand.ts";
 import { auctionOf, evaluate, type Closing } from "./evaluating.ts";
 import { feed } from "./feed.ts";
+import { Front } from "./front.ts";
 import { judgeAuction, type Auction } from "./judge.ts";
 import { keepFootprints, tidy } from "./keeping.ts";
 import { levelMemory, voidMoves } from "./level-requests.ts";
@@ -22,7 +23,9 @@ export interface Seat {
   busy: boolean;
   tries: number;
   retryAt: number;
-  nothing: { readonly version: number; readonly freeBytes: number; readonly until: number } | undefined;
+  nothing: { readonly freeBytes: number; readonly until: number } | undefined;
+  /** Lots that came or changed since then. */
+  readonly fresh: Set<ReplicaKey>;
 }
 
 /** How often the small duties are looked after: footprints, what was left lying, demand. */
@@ -43,7 +46,14 @@ export class AuctionMachine {
   readonly limiter: Limiter;
 
   // For the parts of the machine in the sibling files.
-  readonly seat: Seat = { busy: false, tries: 0, retryAt: -Infinity, nothing: undefined };
+  readonly seat: Seat = {
+    busy: false,
+    tries: 0,
+    retryAt: -Infinity,
+    nothing: undefined,
+    fresh: new Set(),
+  };
+  readonly front: Front;
   /** Lots that a pass of this node is under way for. */
   readonly passing = new Set<ReplicaKey>();
   passRetryAt = -Infinity;
@@ -67,6 +77,7 @@ export class AuctionMachine {
     this.market = new Market(options);
     const { host, service } = options;
     this.commits = new AuctionCommits(host.keys, service);
+    this.front = new Front(this.market);
     this.limiter = new Limiter(this.market.terms.evaluationsPerSecond);
     this.election = new Election(
       host.keys,
@@ -91,8 +102,8 @@ export class AuctionMachine {
     if (part === "evaluator") return this.election.observe(known as Known<ManagerRecord> | undefined);
     const { replicas, answered } = feed(this.market, part, about, known, now);
     for (const replica of replicas) this.#judge(replica);
-    // A settled round or another size may make room for a bid.
-    if (part === "round" || part === "footprint") this.seat.nothing = undefined;
+    // Another number of answers may open what was decided.
+    if (part === "config") this.seat.nothing = undefined;
     if (!answered) return;
     this.silent.delete(answered.node);
     if (!this.#office) return;
@@ -119,7 +130,10 @@ export class AuctionMachine {
       this.#eraRevision = host.era?.revision;
       market.lots.eraOpened(now);
     }
-    for (const replica of market.lots.refresh(now)) this.#judge(replica);
+    for (const replica of market.lots.refresh(now)) {
+      this.#judge(replica);
+      this.seat.fresh.add(replica);
+    }
     for (const name of market.wakes.due(now)) {
       const [what, replica] = name.split(" ");
       if (what === "pass") this.#looks.add(replica!);
@@ -261,6 +275,7 @@ export class AuctionMachine {
     const { market, commits } = this;
     const { counters, board, bidders } = market;
     this.#keepAt = now + KEEP_MS;
+    for (const replica of this.front.refresh()) this.#looks.add(replica);
     counters.configured_max_bids = board.config?.value.maxBids ?? this.market.maxBids ?? 0;
     counters.live_bidders = bidders?.size ?? 0;
     counters.unheld = 0;

@@ -1,8 +1,10 @@
+import type { ReplicaKey } from "../identity/keys.ts";
 import type { HeldSession } from "../membership/session-machine.ts";
 import type { AuctionMachine } from "./auction-machine.ts";
 import type { Seen } from "./board.ts";
 import { formatBytes } from "./bytes.ts";
-import type { Lot } from "./lots.ts";
+import type { Lot, Lots } from "./lots.ts";
+import { compareLots } from "./order.ts";
 import type { Bid, Bidder } from "./records.ts";
 
 /**
@@ -44,12 +46,11 @@ export function outstanding(machine: AuctionMachine): Bid | undefined {
 function choose(machine: AuctionMachine, freeBytes: number, now: number): Lot | undefined {
   const { market, seat } = machine;
   const { lots, host } = market;
-  const { nothing } = seat;
-  // With the same lots and no more memory than when nothing fitted, nothing fits.
-  if (nothing && nothing.version === lots.version && freeBytes <= nothing.freeBytes && now < nothing.until)
-    return undefined;
-  let until = Infinity;
-  for (const lot of lots.ordered()) {
+  const { nothing, fresh } = seat;
+  // With no more memory than when nothing fitted, nothing fits that has not changed since.
+  const known = nothing && freeBytes <= nothing.freeBytes && now < nothing.until ? nothing : undefined;
+  let until = known?.until ?? Infinity;
+  for (const lot of known ? inOrder(lots, fresh) : lots.ordered()) {
     if (lot.holder === host.self.node) continue;
     if (now < lot.at) {
       until = Math.min(until, lot.at);
@@ -63,10 +64,20 @@ function choose(machine: AuctionMachine, freeBytes: number, now: number): Lot | 
     return lot;
   }
   // Isolation, and what the host machine is about to do, change without notice: look again before long.
-  until = Math.min(until, now + LOOK_AGAIN_MS);
-  seat.nothing = { version: lots.version, freeBytes, until };
+  until = Math.min(until, now + Math.max(LOOK_AGAIN_MS, lots.size * LOOK_AGAIN_MS_PER_LOT));
+  seat.nothing = { freeBytes, until };
+  fresh.clear();
   if (lots.size > 0) market.wakes.sooner("seat", until);
   return undefined;
+}
+
+function inOrder(lots: Lots, replicas: ReadonlySet<ReplicaKey>): Lot[] {
+  const found: Lot[] = [];
+  for (const replica of replicas) {
+    const lot = lots.get(replica);
+    if (lot) found.push(lot);
+  }
+  return found.sort(compareLots);
 }
 
 function place(
@@ -133,3 +144,5 @@ function bidder(machine: AuctionMachine, session: HeldSession, placed: Bid | und
 }
 
 const LOOK_AGAIN_MS = 1_000;
+/** The more lots there are, the less often all of them are looked at: it takes the same share of the time then. */
+const LOOK_AGAIN_MS_PER_LOT = 0.1;

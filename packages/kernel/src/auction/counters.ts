@@ -50,11 +50,16 @@ export function newCounters(): AuctionCounters {
   };
 }
 
-/** Counts durations in buckets that double: cheap, bounded, and good enough for a median within a factor of two. */
+/** 1, 2, 5, 10 and so on: the bounds that people ask about (a second, five seconds) are among them, so what is said of those is exact. */
+const BOUNDS_MS: readonly number[] = Array.from({ length: 6 }, (_, i) =>
+  [1, 2, 5].map((n) => n * 10 ** i),
+).flat();
+
+/** Counts durations in buckets: cheap, bounded, and good enough for a median within a factor of two and a half. */
 export class DurationHistogram {
-  readonly boundsMs: readonly number[] = Array.from({ length: 20 }, (_, i) => 2 ** i);
+  readonly boundsMs: readonly number[] = BOUNDS_MS;
   /** One more than there are bounds: the last is for what is longer than all. */
-  readonly counts: number[] = Array.from({ length: 21 }, () => 0);
+  readonly counts: number[] = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0);
   sumMs = 0;
   count = 0;
 

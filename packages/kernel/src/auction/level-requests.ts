@@ -15,7 +15,12 @@ export function levelMemory(machine: AuctionMachine, office: Guard, now: number)
   for (const lot of lots.ordered()) {
     if (lot.why !== "unheld") break;
     // What has found no room is not waited for: levelling may even make some.
-    if ((board.rounds.get(lot.replica)?.value.empties ?? 0) === 0 && now >= lot.at) return;
+    if (
+      (board.rounds.get(lot.replica)?.value.empties ?? 0) === 0 &&
+      now >= lot.at &&
+      machine.front.has(lot.replica)
+    )
+      return;
   }
   for (const [replica, until] of asked) if (now >= until) asked.delete(replica);
   const used = new Map<string, number>();

@@ -22,6 +22,9 @@ export interface Lot {
   readonly at: number;
 }
 
+/** So few changes are put where they belong; for more, all are sorted again. */
+const PIECEMEAL_MAX = 64;
+
 /** Which replicas are lots, in the order in which all go through them. Follows from the facts, replica by replica as these change. */
 export class Lots {
   readonly #host: HostMachine;
@@ -34,8 +37,6 @@ export class Lots {
   #graceMs = 0;
   #eraSince = 0;
   #order: Lot[] | undefined;
-  /** Rises whenever a lot comes, goes or changes. */
-  version = 0;
 
   constructor(host: HostMachine, board: Board) {
     this.#host = host;
@@ -78,6 +79,7 @@ export class Lots {
   refresh(now: number): ReplicaKey[] {
     const touched = [...this.#dirty];
     this.#dirty.clear();
+    if (touched.length > PIECEMEAL_MAX) this.#order = undefined;
     for (const replica of touched) {
       const lot = this.#replicas.has(replica) ? this.#lotOf(replica, now) : undefined;
       const before = this.#lots.get(replica);
@@ -85,8 +87,8 @@ export class Lots {
       if (lot && before && same(lot, before)) continue;
       if (lot) this.#lots.set(replica, lot);
       else this.#lots.delete(replica);
-      this.version++;
-      this.#order = undefined;
+      if (before) this.#order?.splice(this.#placeOf(before), 1);
+      if (lot) this.#order?.splice(this.#placeOf(lot), 0, lot);
     }
     return touched;
   }
@@ -94,6 +96,19 @@ export class Lots {
   /** First come first. */
   ordered(): readonly Lot[] {
     return (this.#order ??= [...this.#lots.values()].sort(compareLots));
+  }
+
+  /** Where a lot is in the order, or would be. */
+  #placeOf(lot: Lot): number {
+    const order = this.#order ?? [];
+    let from = 0;
+    let to = order.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (compareLots(order[middle]!, lot) < 0) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 
   #lotOf(replica: ReplicaKey, now: number): Lot | undefined {

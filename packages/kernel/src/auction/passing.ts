@@ -7,7 +7,7 @@ import type { Pass } from "./records.ts";
 /**
  * Says no to a lot that this node will not take, so that its round need not wait: at once when somebody has bid on it; otherwise after a pause that doubles with every
  * empty round. A node that would take it and has its bid elsewhere gives that bid a moment to be settled, and then passes too: two lots whose
- * bidders each wait for the other would both run to the end of the window.
+ * bidders each wait for the other would both run to the end of the window. Of many lots that nobody has bid on only the {@link Front} is passed on, and what others have passed on.
  */
 export function pass(machine: AuctionMachine, replica: ReplicaKey, freeBytes: number, now: number): void {
   const { market, passing } = machine;
@@ -25,6 +25,8 @@ export function pass(machine: AuctionMachine, replica: ReplicaKey, freeBytes: nu
   const refusal = market.refusal(lot, freeBytes, now);
   const bidAt = firstBidAt(machine, lot);
   if (refusal === undefined && (bidAt === undefined || !mine)) return;
+  // Nobody wants it, and it is not its turn to be asked for: the front looks at it again when it is.
+  if (bidAt === undefined && !machine.front.has(replica) && board.passesOn(replica).size === 0) return;
   const dueAt =
     refusal === undefined
       ? bidAt! + market.terms.elsewhereMs
