@@ -10,6 +10,7 @@ export const CODE_ERRORS = {
   REPOSITORY_UNAVAILABLE: { status: 503, about: "the repository could not be fetched; the message says why" },
   CATALOGUE_BUSY: { status: 503, about: "others changed the catalogue at the same time; try again" },
   CORRUPT_INDEX: { status: 503, about: "memory no longer held what was built; it is being built again" },
+  TRANSFER_BUSY: { status: 503, about: "as many indexes are being sent as can be at once; try again" },
   TRANSFER_ENDED: { status: 503, about: "an index is no longer being sent; begin again" },
 } as const;
 

@@ -101,6 +101,29 @@ describe("a fleet of code nodes", () => {
     expect([builds(), code.engines.get("b")!.loads]).toEqual([3, moved.length]);
   });
 
+  test("a drained node that is sending as much as it can is waited for: nothing is built again", async () => {
+    code = new CodeFleet(fleet());
+    await code.add("a");
+    await add({ url: code.scratch.repository("one", { "x.txt": "needle one" }) });
+    await search(1, "needle");
+    const begun = await Promise.all(
+      Array.from(
+        { length: 8 },
+        async () => (await code.call("1", "send", null)).body as { transfer: string },
+      ),
+    );
+    await expect(code.call("1", "send", null)).rejects.toMatchObject({ code: "TRANSFER_BUSY" });
+    await code.add("b");
+    const left = code.fleet.leave("a");
+    left.catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(holder(1)).toBe("a");
+    await code.call("1", "piece", begun[0]!.transfer);
+    await left;
+    expect((await search(1, "needle")).files).toHaveLength(1);
+    expect([holder(1), code.engines.get("b")!.builds, code.engines.get("b")!.loads]).toEqual(["b", 0, 1]);
+  });
+
   test("with two replicas the second gets its index from the first, and answers when the first is gone", async () => {
     code = new CodeFleet(fleet(), { replicas: 2 });
     await Promise.all([code.add("a"), code.add("b"), code.add("c")]);

@@ -195,10 +195,16 @@ export class HeldRepository implements Prepared {
 
   /** True when a node that holds the repository gave its index. */
   async #receive(repository: Repository): Promise<boolean> {
-    const { access, engine, clock, metrics, log } = this.#ports;
+    const { engine, clock, metrics, log } = this.#ports;
     const startedAt = clock.now();
+    const shard = shardOf(repository);
     try {
-      const { begun, pieces, node } = await beginReceiving(access, shardOf(repository), receivePatienceMs);
+      const { begun, pieces, node } = await beginReceiving(
+        this.#ports,
+        shard,
+        receivePatienceMs,
+        this.#ending.signal,
+      );
       await this.#ports.room(repository, begun.memoryBytes, this);
       const index = await engine.load(this.#whileWanted(pieces));
       this.#swap(

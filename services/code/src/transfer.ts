@@ -3,7 +3,7 @@
  * sender keeps the index alive meanwhile. Pieces carry the engine's checksums: what arrives damaged is not loaded.
  */
 import { createHash } from "node:crypto";
-import type { Clock } from "@keelson/kernel";
+import type { Clock, Random } from "@keelson/kernel";
 import type { FleetAccess } from "@keelson/runtime";
 import { CodeError } from "./code-error.ts";
 import type { CodeIndex } from "./engine/index.ts";
@@ -45,7 +45,7 @@ export class Transfers {
   begin(index: CodeIndex, heads: readonly Head[]): TransferBegun {
     this.#tidy();
     if (this.#open.size >= transfersMax)
-      throw new CodeError("TRANSFER_ENDED", `${transfersMax} indexes are being sent already: try again`);
+      throw new CodeError("TRANSFER_BUSY", `${transfersMax} indexes are being sent already: try again`);
     const transfer = String(++this.#count);
     const pieces = index.serialize()[Symbol.asyncIterator]();
     this.#open.set(transfer, { pieces, usedAt: this.#clock.now(), busy: false });
@@ -94,12 +94,43 @@ export class Transfers {
   }
 }
 
-/** The receiving side: asks whoever holds any replica of the shard. Rejects with RouterError when nobody does. */
+/** How long a node that is sending to others is waited for: to build would take what is scarcer. */
+const busyMsMax = 120_000;
+const busyPauseMs = 250;
+
+interface ReceivingPorts {
+  readonly access: FleetAccess;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The receiving side: asks whoever holds any replica of the shard, until it is its turn. Rejects with RouterError when nobody holds it. */
 export async function beginReceiving(
-  access: FleetAccess,
+  ports: ReceivingPorts,
   shard: string,
   patienceMs: number,
-): Promise<{ begun: TransferBegun; pieces: AsyncIterable<Uint8Array>; node: string }> {
+  signal: AbortSignal,
+): Promise<Receiving> {
+  const { clock, random } = ports;
+  const deadline = clock.now() + busyMsMax;
+  for (;;) {
+    try {
+      return await begin(ports.access, shard, patienceMs);
+    } catch (error) {
+      const busy = (error as { code?: unknown }).code === "TRANSFER_BUSY";
+      if (!busy || signal.aborted || clock.now() > deadline) throw error;
+    }
+    await new Promise<void>((resolve) => void clock.after(busyPauseMs * (0.5 + random()), resolve));
+  }
+}
+
+interface Receiving {
+  readonly begun: TransferBegun;
+  readonly pieces: AsyncIterable<Uint8Array>;
+  readonly node: string;
+}
+
+async function begin(access: FleetAccess, shard: string, patienceMs: number): Promise<Receiving> {
   const first = await access.call({
     service: "code",
     shard,
