@@ -87,7 +87,7 @@ function readOptions(args: readonly string[]): RunTerms {
     nodes: wholeNumber("nodes", values.nodes, 3, 64),
     repositories: wholeNumber("repositories", values.repositories, 10, 5_000),
     ttlMs: wholeNumber("ttl", values.ttl, 1_000, 120_000),
-    memoryMb: wholeNumber("memory", values.memory, 200, 65_536),
+    memoryMb: wholeNumber("memory", values.memory, 224, 65_536),
     stepMs: STEP_MS,
   };
 }

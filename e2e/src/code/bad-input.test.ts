@@ -4,7 +4,7 @@ import { startRedis, type TestServer } from "@keelson/testkit/servers";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { stopAll } from "../process/keelson-process.ts";
+import { KeelsonProcess, stopAll } from "../process/keelson-process.ts";
 import { CodeProcesses } from "./code-processes.ts";
 import { eventually } from "./eventually.ts";
 import { HOSTILE_NAMES, LINK, makeHostileRepository } from "./hostile-repository.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
     storeUrl: server.url,
     replicas: 1,
     ttlMs: 5_000,
-    memoryMb: 200,
+    memoryMb: 224,
     settings: (folder) => [
       "pollMs = 1000",
       "[code.auction]",
@@ -144,6 +144,22 @@ test("a token that has expired is told, and read again once it is replaced; no t
   await remove("private");
 });
 
+test("a node with less memory than a process takes is told how much it needs, and does not start", async () => {
+  const config = join(code.folder, "small.toml");
+  writeFileSync(config, '[code]\nmemory = "100MB"\n');
+  const data = join(code.folder, "small");
+  const small = new KeelsonProcess(
+    ["node", "--store", server.url, "--service", "code", "--id", "small"].concat([
+      "--config",
+      config,
+      "--data",
+      data,
+    ]),
+  );
+  expect(await small.ended).not.toBe(0);
+  expect(small.all).toMatch(/100 MB is too little.*give it 224 MB or more/);
+});
+
 test("a repository that is larger than any node is told to fit nowhere, and nothing makes room for it", async () => {
   // 54 MB of text for nodes with 32 MB of memory for indexes.
   await code.add([{ name: "huge", url: code.generate("huge", 36, 30_000) }]);
@@ -152,7 +168,9 @@ test("a repository that is larger than any node is told to fit nowhere, and noth
     async () => (await code.status()).find(({ name }) => name === "huge")?.demanded === true,
     WITHIN_MS,
   );
-  expect(await why("huge")).not.toBe("");
+  expect(await why("huge")).toMatch(
+    /it needs about \d+ MB, and the largest node has \d+ MB for indexes: give a node more memory, or remove it/,
+  );
   expect((await code.status()).filter(({ state }) => state === "resting")).toEqual([]);
   await remove("huge");
 });

@@ -2,8 +2,8 @@
  * The code service as real processes on real stores, under query load, with `kill -9`: the short form of what `npm run bench -- code-fleet` runs with eight nodes and two hundred
  * repositories. KEELSON_CODE_FULL=1 runs the large one here.
  */
-import { afterEach, describe, expect, test } from "vitest";
-import { CodeRun, type RunTerms } from "./code-run.ts";
+import { afterEach, expect, test } from "vitest";
+import { CodeRun, type RunTerms, type Trial } from "./code-run.ts";
 import { oneReplicaTrial } from "./one-replica-trial.ts";
 import { twoReplicasTrial } from "./two-replicas-trial.ts";
 
@@ -26,25 +26,37 @@ afterEach(async () => {
   run = undefined;
 });
 
-// In short form each store has one of the two.
-describe.each(["redis", "etcd"] as const)("on %s", (store) => {
-  test.runIf(FULL || store === "redis")(
-    "with two replicas a kill -9 under load fails no answer and makes none wrong",
-    async () => {
-      run = await CodeRun.start({ ...TERMS, store }, { replicas: 2 });
-      await run.fill();
-      expect(await twoReplicasTrial(run, FULL)).toMatchObject({ broken: [] });
-    },
-    TEST_MS,
-  );
+interface Case {
+  readonly store: RunTerms["store"];
+  readonly replicas: number;
+  readonly what: string;
+  readonly trial: (run: CodeRun) => Promise<Trial>;
+}
 
-  test.runIf(FULL || store === "etcd")(
-    "with one replica every gap is said to be one, and closes",
+const ALL = (["redis", "etcd"] as const).flatMap((store): Case[] => [
+  {
+    store,
+    replicas: 2,
+    what: "with two replicas a kill -9 under load fails no answer and makes none wrong",
+    trial: (of) => twoReplicasTrial(of, FULL),
+  },
+  {
+    store,
+    replicas: 1,
+    what: "with one replica every gap is said to be one, and closes",
+    trial: (of) => oneReplicaTrial(of, BUILD_MS, FULL),
+  },
+]);
+/** In short form each store has one of the two. */
+const CASES = FULL ? ALL : ALL.filter(({ store, replicas }) => (store === "redis") === (replicas === 2));
+
+for (const { store, replicas, what, trial } of CASES)
+  test(
+    `on ${store}, ${what}`,
     async () => {
-      run = await CodeRun.start({ ...TERMS, store });
+      run = await CodeRun.start({ ...TERMS, store }, { replicas });
       await run.fill();
-      expect(await oneReplicaTrial(run, BUILD_MS, FULL)).toMatchObject({ broken: [] });
+      expect(await trial(run)).toMatchObject({ broken: [] });
     },
     TEST_MS,
   );
-});

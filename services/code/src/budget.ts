@@ -8,8 +8,10 @@ import { CATALOGUE_SHARD } from "./repository.ts";
 
 interface BudgetPorts {
   readonly engine: Pick<CodeEngine, "memory">;
-  /** Memory of what is prepared here, by shard. */
-  readonly prepared: () => Iterable<{ readonly shard: string; readonly memoryBytes: number }>;
+  /** Memory of all that is prepared here. */
+  readonly preparedBytes: () => number;
+  /** Memory of a shard that is prepared here. */
+  readonly preparedSize: (shard: string) => number | undefined;
   readonly knownSize: (shard: string) => number | undefined;
 }
 
@@ -33,15 +35,13 @@ export class Budget implements ShardMemory {
   }
 
   freeBytes(): number {
-    let taken = 0;
-    for (const { memoryBytes } of this.#ports.prepared()) taken += memoryBytes;
-    return Math.max(0, this.budgetBytes - taken);
+    return Math.max(0, this.budgetBytes - this.#ports.preparedBytes());
   }
 
   sizeOf(shard: string): number {
     if (shard === CATALOGUE_SHARD) return 0;
-    for (const each of this.#ports.prepared()) if (each.shard === shard) return each.memoryBytes;
-    return Math.max(indexBytesMin, this.#ports.knownSize(shard) ?? this.#guessBytes);
+    const { preparedSize, knownSize } = this.#ports;
+    return preparedSize(shard) ?? Math.max(indexBytesMin, knownSize(shard) ?? this.#guessBytes);
   }
 }
 

@@ -35,7 +35,8 @@ export class Caretaker {
   #timer: Timer | undefined;
   #stopped = false;
   #roomSeen = false;
-  #told: { readonly wish: string; readonly at: number } = { wish: "none", at: -Infinity };
+  /** Undefined at first: who looked after the fleet before may have told something that is no longer so. */
+  #told: { readonly wish: string; readonly at: number } | undefined;
   #tenures = new Set<string>();
 
   constructor(ports: CaretakerPorts) {
@@ -89,8 +90,8 @@ export class Caretaker {
     const wish = this.#scaler.judge(facts, clock.now());
     metrics.set("code_scale_wish", { up: 1, down: -1, none: 0 }[wish.direction]);
     const text = [wish.direction, ...wish.signals].join();
-    const same = text === this.#told.wish;
-    if (same && (wish.direction === "none" || clock.now() - this.#told.at < repeatMs)) return;
+    const told = this.#told;
+    if (told?.wish === text && (wish.direction === "none" || clock.now() - told.at < repeatMs)) return;
     if (await this.#tell(wish, facts)) this.#told = { wish: text, at: clock.now() };
   }
 

@@ -34,6 +34,8 @@ export interface RepositoryStatus extends Repository {
     readonly index: IndexRecord | undefined;
   }[];
   readonly demanded: boolean;
+  /** Why a replica of it is held by nobody, when there is no room for it. */
+  readonly unheld?: string;
 }
 
 interface CatalogueShardPorts {
@@ -85,10 +87,12 @@ export class CatalogueShard implements Prepared, Shard {
         return this.#page(body as PageRequest | null, (rows) => rows);
       case "status":
         return this.#page(body as PageRequest | null, this.#ports.status);
+      case "unheld":
+        return this.#unheld((body as { ids: readonly number[] }).ids);
       default:
         throw new CodeError(
           "BAD_REQUEST",
-          `the catalogue is asked for add, remove, set, wanted, poke, list or status, not ${method}`,
+          `the catalogue is asked for add, remove, set, wanted, poke, list, status or unheld, not ${method}`,
         );
     }
   }
@@ -103,6 +107,15 @@ export class CatalogueShard implements Prepared, Shard {
       total: all.length,
       ...(next === undefined ? {} : { next }),
     };
+  }
+
+  /** By id, why there is no room for it. */
+  #unheld(ids: readonly number[]): Record<string, string> {
+    const { catalogue, status } = this.#ports;
+    const rows = ids.slice(0, editsMax).flatMap((id) => catalogue.get(id) ?? []);
+    return Object.fromEntries(
+      status(rows).flatMap(({ id, unheld }) => (unheld === undefined ? [] : [[id, unheld]])),
+    );
   }
 
   async #add(wanted: readonly AddedRepository[], trace: string | undefined): Promise<Repository[]> {

@@ -33,6 +33,7 @@ import { CATALOGUE_SHARD, type Repository } from "./repository.ts";
 import type { CodeSettings } from "./settings.ts";
 import { SnapshotFolder } from "./snapshot-folder.ts";
 import { Transfers } from "./transfer.ts";
+import { whyUnheld } from "./why-unheld.ts";
 
 const SERVICE = "code";
 const lookMs = 1_000;
@@ -77,7 +78,8 @@ export class CodeNode {
     this.#budget = new Budget(
       {
         engine,
-        prepared: () => this.#prepared(),
+        preparedBytes: () => this.#preparedBytes(),
+        preparedSize: (shard) => this.#preparedSize(shard),
         knownSize: (shard) => this.#catalogue?.sizeOf(Number(shard)),
       },
       config.guess,
@@ -126,7 +128,6 @@ export class CodeNode {
   /** What a node runs. */
   service(): NodeService {
     const { replicas, auction: terms } = this.#context.config;
-    const { windowMs, emptiesMax, emptyPauseMs } = terms;
     return {
       name: SERVICE,
       catalogued: true,
@@ -134,7 +135,7 @@ export class CodeNode {
         shards: 1,
         shardIds: [CATALOGUE_SHARD],
         replicas,
-        placement: { windowMs, emptiesMax, emptyPauseMs },
+        placement: { ...terms },
       },
       placement: auction({ service: SERVICE }),
       memory: this.#budget,
@@ -201,8 +202,19 @@ export class CodeNode {
     };
   }
 
-  *#prepared(): Iterable<{ shard: string; memoryBytes: number }> {
-    for (const held of this.#held.values()) yield { shard: String(held.id), memoryBytes: held.memoryBytes };
+  #preparedBytes(): number {
+    let bytes = 0;
+    for (const held of this.#held.values()) bytes += held.memoryBytes;
+    return bytes;
+  }
+
+  /** A node has one replica of a repository at most. */
+  #preparedSize(shard: string): number | undefined {
+    for (let replica = 0; replica < this.#context.config.replicas; replica++) {
+      const held = this.#held.get(`${shard}/${replica}`);
+      if (held) return held.memoryBytes;
+    }
+    return undefined;
   }
 
   #residents(): Resident[] {
@@ -255,11 +267,14 @@ export class CodeNode {
   #status(rows: readonly Repository[]): RepositoryStatus[] {
     const node = this.#node!;
     const demanded = new Set(demandOf(node, SERVICE)?.replicas.map((replica) => replica.split("/")[1]));
+    const budgets = this.#budgets();
     return rows.map((row) => {
       const records = this.#list.records(row.id);
+      const why = this.#whyUnheld(row, demanded.has(String(row.id)), budgets);
       return {
         ...row,
         demanded: demanded.has(String(row.id)),
+        ...(why === undefined ? {} : { unheld: why }),
         replicas: Array.from({ length: this.#context.config.replicas }, (_, replica) => {
           const tenure = tenureOf(node, `${SERVICE}/${row.id}/${replica}`);
           const record = records.get(replica);
@@ -272,6 +287,23 @@ export class CodeNode {
         }),
       };
     });
+  }
+
+  /** What nodes have for indexes. */
+  #budgets(): number[] {
+    const bidders = this.#node?.auctions.of(SERVICE)?.market.board.bidders.values() ?? [];
+    return [...bidders].map(({ value }) => value.budgetBytes);
+  }
+
+  #whyUnheld({ id, state }: Repository, demanded: boolean, budgets: readonly number[]): string | undefined {
+    if (state !== "active") return undefined;
+    const held = Array.from({ length: this.#context.config.replicas }, (_, replica) =>
+      tenureOf(this.#node!, `${SERVICE}/${id}/${replica}`),
+    ).every((tenure) => tenure !== undefined);
+    if (held) return undefined;
+    const bytes = this.#budget.sizeOf(String(id));
+    const fits = budgets.some((budget) => budget >= bytes);
+    return demanded || !fits ? whyUnheld(bytes, budgets) : undefined;
   }
 
   #care(): () => void {

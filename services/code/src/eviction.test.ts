@@ -111,18 +111,46 @@ test("what rests is woken when there is room again", async () => {
   expect((await status())["one"]?.reason).toBe("there is room again");
 });
 
-test("a repository that is larger than any node says so, and asks for more nodes through the webhook", async () => {
-  const told: { wish: string; reasons: string[] }[] = [];
+interface Wish {
+  readonly wish: string;
+  readonly reasons: readonly string[];
+}
+
+/** A server that hears of wishes, and its address. */
+async function listen(): Promise<{ told: Wish[]; webhook: string }> {
+  const told: Wish[] = [];
   hook = createServer((request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
     request.on("end", () => {
-      told.push(JSON.parse(text) as (typeof told)[number]);
+      told.push(JSON.parse(text) as Wish);
       response.end();
     });
   });
   await new Promise<void>((resolve) => hook!.listen(0, "127.0.0.1", resolve));
-  const webhook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/scale`;
+  return { told, webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/scale` };
+}
+
+test("a quiet fleet asks for fewer nodes through the webhook, and draining one then builds nothing", async () => {
+  const { told, webhook } = await listen();
+  const scale = { webhook, sustainMs: 500, saturationLow: 0.9 };
+  code = new CodeFleet(fleet(), { guess: SIZE, auction, scale }, { cpuMicros: () => 0 });
+  await Promise.all([code.add("a", 4 * SIZE), code.add("b", 4 * SIZE)]);
+  await add(repository("one"), repository("two"));
+  await eventually("both are held", () => isHeld(1) && isHeld(2));
+  await eventually("fewer are wished for", () => told.some(({ wish }) => wish === "down"));
+  const { reasons } = told.findLast(({ wish }) => wish === "down")!;
+  expect(reasons.join()).toMatch(/no claims.*: drain a node, then end it/);
+  const builds = (): number => [...code.engines.values()].reduce((sum, engine) => sum + engine.builds, 0);
+  const before = builds();
+  await code.fleet.leave("a");
+  expect([await search(1), await search(2), builds()]).toEqual([1, 1, before]);
+  // The last one is not one too many: the wish is taken back.
+  await eventually("it is taken back", () => told.at(-1)?.wish === "none");
+});
+
+test("a repository that is larger than any node says so, and asks for more nodes through the webhook", async () => {
+  const { told, webhook } = await listen();
   code = new CodeFleet(fleet(), { guess: 1_000, auction, scale: { webhook } });
   await code.add("a", 1.2 * SIZE);
   await add(repository("small"), {
@@ -133,6 +161,9 @@ test("a repository that is larger than any node says so, and asks for more nodes
   const asked = /1 repositories fit on no node; they need \d+ bytes/;
   await eventually("the webhook was called", () => told.some(({ reasons }) => asked.test(reasons.join())));
   expect(told.map(({ wish }) => wish)).toContain("up");
+  expect((await status())["huge"]?.unheld).toMatch(
+    /it needs about 3 MB, and the largest node has 1 MB for indexes: give a node more memory/,
+  );
   expect(await search(1)).toBe(1);
   const scale = (await code.metrics.get("a")!.registry.metrics()).match(/^code_scale_wish (\S+)$/m)?.[1];
   expect(scale).toBe("1");

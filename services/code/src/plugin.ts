@@ -12,9 +12,6 @@ import { CODE_ALERTS, CODE_METRICS } from "./metrics.ts";
 import { matchText } from "./query/index.ts";
 import { codeSettings } from "./settings.ts";
 
-/** However little memory a node is given, an engine needs some to be of use. */
-const engineBytesMin = 32 << 20;
-
 export const codePlugin = definePlugin({
   name: "code",
   about: "code search: repositories indexed in memory, held by whoever bids the most room",
@@ -22,10 +19,7 @@ export const codePlugin = definePlugin({
   needs: ["data"],
   service(context) {
     const { memory, processMemory, workers } = context.config;
-    const engine = openEngine(
-      { memoryBytes: Math.max(engineBytesMin, memory - processMemory), workers },
-      { clock: context.clock },
-    );
+    const engine = openEngine({ memoryBytes: memory - processMemory, workers }, { clock: context.clock });
     return new CodeNode({ context, engine, matcher: matchText, tracer: context.tracer }).service();
   },
   http: { search, stream, list, print, add, remove, set, status, webhook },

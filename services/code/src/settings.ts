@@ -18,7 +18,10 @@ const credential = z.object({
   from: z.string().regex(/^(?:env|file|command):./, "write env:NAME, file:/path or command:program"),
 });
 
-export const codeSettings = z.object({
+/** However little memory a node is given, its engine needs some to be of use. */
+const engineBytesMin = 32 << 20;
+
+const settings = z.object({
   memory: size
     .default(1 << 30)
     .describe("what the process may take in all; indexes get what is left beside the process itself"),
@@ -104,8 +107,33 @@ export const codeSettings = z.object({
       windowMs: z.int().min(1).default(60_000),
       emptiesMax: z.int().min(1).default(5),
       emptyPauseMs: z.int().min(1).default(1_000),
+      silentMs: z
+        .int()
+        .min(1)
+        .default(600)
+        .describe("a node that has not answered by then is not waited for: auctions close within a second"),
+      elsewhereMs: z
+        .int()
+        .min(1)
+        .default(250)
+        .describe("a node whose bid is on another repository passes after this"),
     })
     .prefault({}),
 });
 
+/** What the process takes besides indexes is part of what it may take: a budget that is smaller than that could not be kept. */
+export const codeSettings = settings.superRefine(({ memory, processMemory }, context) => {
+  if (memory - processMemory >= engineBytesMin) return;
+  const [given, own, least] = [memory, processMemory, processMemory + engineBytesMin].map(megabytes);
+  context.addIssue({
+    code: "custom",
+    path: ["memory"],
+    message: `${given} MB is too little: the process takes up to ${own} MB besides indexes (processMemory), and these need ${megabytes(engineBytesMin)} MB: give it ${least} MB or more`,
+  });
+});
+
 export type CodeSettings = z.output<typeof codeSettings>;
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20);
+}

@@ -3,19 +3,20 @@ import type { FleetAccess } from "@keelson/runtime";
 import { CATALOGUE_SHARD, type Repository } from "../repository.ts";
 import type { Page, PageRequest } from "../repository-page.ts";
 
-const timeoutMs = 10_000;
+const answerMsMax = 10_000;
 
 interface AskTerms {
   readonly trace?: string | undefined;
   /** How long a holder is waited for; as long as an answer when left out. */
   readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 export async function askCatalogue<T>(
   access: FleetAccess,
   method: string,
   body: unknown,
-  { trace, patienceMs }: AskTerms = {},
+  { trace, patienceMs, timeoutMs = answerMsMax }: AskTerms = {},
 ): Promise<T> {
   const answer = await access.call({
     service: "code",

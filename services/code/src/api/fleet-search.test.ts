@@ -71,6 +71,8 @@ class Fleet implements Pick<FleetAccess, "call" | "many" | "shards"> {
   revision = 1;
   /** What the pages of the list are of, one after another and then the last again; the revision when there are none. */
   pages: number[] = [];
+  /** What the catalogue says of those that nobody holds. */
+  unheld: Readonly<Record<string, string>> = {};
 
   constructor(
     rows: readonly Repository[] | string,
@@ -87,7 +89,9 @@ class Fleet implements Pick<FleetAccess, "call" | "many" | "shards"> {
     const found = shard === "catalogue" ? this.#rows : (this.#answers[shard] ?? answer(Number(shard)));
     if (typeof found === "string")
       throw new RouterError(request, { code: found, text: "because", unknown: false }, 1);
-    const given = shard === "catalogue" ? this.#page(found as readonly Repository[]) : found;
+    const listed = (): unknown =>
+      method === "unheld" ? this.unheld : this.#page(found as readonly Repository[]);
+    const given = shard === "catalogue" ? listed() : found;
     return { body: given, node: "a", replica: 0, tries: 1, epoch: { era: 1, revision: 1 } } as never;
   }
 
@@ -189,6 +193,17 @@ describe("a search of the fleet", () => {
     expect(found.limits.map(({ why }) => why)).toEqual([
       "time ran out: allow more time, or ask for less",
       "its commit may be old: no route",
+    ]);
+    expect(found.counts.files).toBe(1);
+  });
+
+  test("says of what nobody holds why that is, when whoever keeps the catalogue knows", async () => {
+    const fleet = new Fleet([row(1), row(2), row(3)], { 1: "NO_HOLDER", 2: "NO_HOLDER" });
+    fleet.unheld = { 1: "it needs about 90 MB" };
+    const found = await fleet.search("x");
+    expect(found.missing).toEqual([
+      { repository: "r1", code: "NO_HOLDER", why: "it needs about 90 MB" },
+      { repository: "r2", code: "NO_HOLDER", why: "code/2: because" },
     ]);
     expect(found.counts.files).toBe(1);
   });

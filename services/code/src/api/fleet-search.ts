@@ -6,6 +6,7 @@ import type { FleetAccess } from "@keelson/runtime";
 import type { Query } from "../query/index.ts";
 import { CATALOGUE_SHARD, shardOf, type Repository } from "../repository.ts";
 import type { SearchRequest, ShardAnswer, ShardSearchOptions } from "../search/search-request.ts";
+import { askCatalogue } from "./ask-catalogue.ts";
 import { directoryOf } from "./directory.ts";
 import { meantBy } from "./meant.ts";
 
@@ -41,6 +42,9 @@ export type SearchEvent =
 
 /** So many that rest are woken by one search: one that names many is no wish for each of them. */
 const wokenMax = 8;
+/** Of those that nobody holds so many are asked about; of the others it is said only that nobody has them. */
+const explainedMax = 8;
+const explainMsMax = 500;
 /** What is left of the time for the way there and back. */
 const capShare = 0.9;
 
@@ -146,12 +150,33 @@ async function* askAll(
     signal: search.signal,
     ...(search.trace === undefined ? {} : { trace: search.trace }),
   });
+  const unheld: Unheld[] = [];
   for await (const part of parts)
     if ("body" in part) yield { kind: "answer", answer: part.body as ShardAnswer };
     else {
       const { shard, code, why } = part;
       // What is wrong with the query itself is wrong everywhere.
       if (code === "PATTERN_TOO_LARGE") throw new RangeError(why.replace(/^code\/\S+: /, ""));
-      yield { kind: "missing", missing: { repository: names.get(shard) ?? `#${shard}`, code, why } };
+      const missing = { repository: names.get(shard) ?? `#${shard}`, code, why };
+      if (code === "NO_HOLDER") unheld.push({ id: Number(shard), missing });
+      else yield { kind: "missing", missing };
     }
+  for (const missing of await explained(access, unheld)) yield { kind: "missing", missing };
+}
+
+interface Unheld {
+  readonly id: number;
+  readonly missing: Missing;
+}
+
+/** Nodes know only that nobody has it; whoever keeps the catalogue knows when that is because there is no room. */
+async function explained(access: FleetAccess, unheld: readonly Unheld[]): Promise<Missing[]> {
+  const ids = unheld.slice(0, explainedMax).map(({ id }) => id);
+  let whys: Readonly<Record<string, string>> = {};
+  if (ids.length > 0)
+    whys = await askCatalogue<typeof whys>(access, "unheld", { ids }, { timeoutMs: explainMsMax }).catch(
+      // That they are missing is said all the same.
+      () => ({}),
+    );
+  return unheld.map(({ id, missing }) => ({ ...missing, why: whys[id] ?? missing.why }));
 }

@@ -140,9 +140,7 @@ async function statusRows(api: VerbCall["api"]): Promise<readonly RepositoryStat
 function statusLine(row: RepositoryStatus): Record<string, unknown> {
   const index = row.replicas.find((each) => each.index)?.index;
   const nodes = row.replicas.map(({ node }) => node ?? "–").join(" ");
-  const problem =
-    index?.problem?.message ??
-    (row.demanded ? "no node has room for it" : row.state === "resting" ? row.reason : "");
+  const problem = index?.problem?.message ?? row.unheld ?? (row.state === "resting" ? row.reason : "");
   return {
     name: row.name,
     state: row.state === "resting" ? "resting" : index ? "ready" : "loading",
