@@ -26,6 +26,19 @@ test("renews both sessions in one call, every fifth of the TTL", () => {
   expect(machine.wakeAt()).toBe(4_000);
 });
 
+test("machines of one process that were begun at different moments renew at the same ones", () => {
+  const renewals = [0, 17, 42, 99].map((sentAt) => {
+    const machine = new SessionMachine(terms({ ttlMs: 10_000 }), ALL_RULES);
+    machine.setEra(1);
+    machine.tick(sentAt);
+    machine.opened("liveness", "L1", 1, 10_000, sentAt, sentAt + 5);
+    const first = machine.wakeAt();
+    machine.renewed(["L1"], [], first + 3, first + 8, true);
+    return [first, machine.wakeAt()];
+  });
+  expect(renewals).toEqual(Array.from({ length: 4 }, () => [2_000, 4_000]));
+});
+
 test("the deadline counts from when the renewal was sent, 0.9 TTL less the margin", () => {
   const machine = opened();
   expect(machine.liveness?.fence.deadline).toBe(8_950);

@@ -18,6 +18,12 @@ export type SessionAction =
   | { readonly kind: "renew"; readonly sessions: readonly string[] }
   | { readonly kind: "revoke"; readonly session: string };
 
+/**
+ * Renewals fall on so many fixed moments of a renewal period, by this process's clock: those of many nodes in one process come together, and a store client sends them together. Each is at most a
+ * slot earlier than it need be.
+ */
+const RENEW_SLOTS = 20;
+
 const BOTH: readonly SessionRole[] = ["liveness", "membership"];
 const STAYING: readonly SessionRole[] = ["liveness"];
 
@@ -110,7 +116,7 @@ export class SessionMachine {
     fence.extend(this.#deadline(sentAt, receivedAt, ttlMs));
     this.#sessions.set(role, { id, role, era, fence });
     this.#retryAt.delete(role);
-    this.#renewAt = Math.min(this.#renewAt, sentAt + this.#terms.renewMs);
+    this.#renewAt = Math.min(this.#renewAt, this.#nextRenewal(sentAt));
     return [];
   }
 
@@ -128,7 +134,7 @@ export class SessionMachine {
     counts: boolean,
   ): HeldSession[] {
     this.#renewing = false;
-    this.#renewAt = counts ? sentAt + this.#terms.renewMs : receivedAt + this.#terms.renewRetryMs;
+    this.#renewAt = counts ? this.#nextRenewal(sentAt) : receivedAt + this.#terms.renewRetryMs;
     if (!counts) return [];
     const lost: HeldSession[] = [];
     for (const [role, session] of this.#sessions) {
@@ -180,6 +186,11 @@ export class SessionMachine {
         at = Math.min(at, this.#retryAt.get(role) ?? -Infinity);
     }
     return at;
+  }
+
+  #nextRenewal(sentAt: number): number {
+    const slotMs = this.#terms.renewMs / RENEW_SLOTS;
+    return Math.floor((sentAt + this.#terms.renewMs) / slotMs) * slotMs;
   }
 
   #wanted(): readonly SessionRole[] {

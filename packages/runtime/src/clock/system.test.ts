@@ -63,3 +63,62 @@ test("a timer that is cancelled after it came due late does not run", async () =
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(happened).toEqual(["answer"]);
 });
+
+test("a timer is never early", async () => {
+  const clock = new SystemClock();
+  const early: number[] = [];
+  const timers = Array.from({ length: 50 }, (_, n) => {
+    const at = clock.now() + n * 0.7;
+    return new Promise<void>((resolve) => {
+      clock.after(n * 0.7, () => {
+        if (clock.now() < at) early.push(n);
+        resolve();
+      });
+    });
+  });
+  await Promise.all(timers);
+  expect(early).toEqual([]);
+});
+
+test("timers that are due together run without a turn of the event loop in between", async () => {
+  const clock = new SystemClock();
+  const happened: string[] = [];
+  for (const name of ["a", "b", "c"])
+    clock.after(20, () => {
+      happened.push(name);
+      queueMicrotask(() => happened.push(`after ${name}`));
+    });
+  standStill(60);
+  await told(happened, 6);
+  expect(happened).toEqual(["a", "b", "c", "after a", "after b", "after c"]);
+});
+
+test("one that throws does not keep the others from running", async () => {
+  const clock = new SystemClock();
+  const happened: string[] = [];
+  const listeners = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  process.once("uncaughtException", (error) => happened.push(error.message));
+  try {
+    clock.after(20, () => {
+      throw new Error("thrown");
+    });
+    clock.after(20, () => happened.push("ran"));
+    standStill(60);
+    await told(happened, 2);
+  } finally {
+    for (const listener of listeners) process.on("uncaughtException", listener);
+  }
+  expect(happened).toEqual(["thrown", "ran"]);
+});
+
+test("a timer that is cancelled does not run, and leaves the others of its millisecond alone", async () => {
+  const clock = new SystemClock();
+  const happened: string[] = [];
+  const timer = clock.after(20, () => happened.push("cancelled"));
+  clock.after(20, () => happened.push("ran"));
+  timer.cancel();
+  timer.cancel();
+  await told(happened, 1);
+  expect(happened).toEqual(["ran"]);
+});

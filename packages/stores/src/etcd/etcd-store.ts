@@ -20,6 +20,7 @@ import {
   type WatchSink,
 } from "@keelson/kernel";
 import { checkCommit, checkRange, checkSessions, checkTtl } from "../core/limits.ts";
+import { RenewalGroup } from "../core/renewal-group.ts";
 import { commitTo } from "./commit.ts";
 import type { EtcdConnection } from "./connection.ts";
 import { Connector } from "./connector.ts";
@@ -36,6 +37,7 @@ export class EtcdStore implements Store {
   readonly #options: EtcdStoreOptions;
   readonly #connector: Connector;
   readonly #namespace: string;
+  readonly #renewals = new RenewalGroup((sessions, options) => this.#renew(sessions, options));
 
   /** Connects when it is first used. */
   constructor(options: EtcdStoreOptions) {
@@ -113,6 +115,10 @@ export class EtcdStore implements Store {
 
   async renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
     checkSessions(sessions);
+    return this.#renewals.renew(sessions, options);
+  }
+
+  async #renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
     const leases = new Map<string, string>();
     const never: string[] = [];
     for (const session of sessions) {

@@ -52,10 +52,8 @@ export class LeaseStream {
       });
       const group: Group = { left: leases.length, alive: [], gone: [], timer, resolve, reject };
       this.#stream ??= this.#open();
-      for (const lease of leases) {
-        this.#waiting.push({ lease, group });
-        this.#stream.send(encodeLease(lease));
-      }
+      for (const lease of leases) this.#waiting.push({ lease, group });
+      this.#stream.send(...leases.map((lease) => encodeLease(lease)));
     });
   }
 

@@ -21,6 +21,7 @@ import {
 } from "@keelson/kernel";
 import { newIncarnation } from "../core/incarnation.ts";
 import { checkCommit, checkRange, checkSessions, checkTtl, rejected } from "../core/limits.ts";
+import { RenewalGroup } from "../core/renewal-group.ts";
 import { ChangeFeed } from "../feed/change-feed.ts";
 import type { LogPage } from "../feed/change-log.ts";
 import { Sweeper } from "../feed/sweeper.ts";
@@ -67,6 +68,7 @@ export class PostgresStore implements Store {
   readonly #feed: ChangeFeed;
   readonly #followers = new Set<TableFollower>();
   readonly #sweeper: Sweeper;
+  readonly #renewals = new RenewalGroup((sessions, options) => this.#renew(sessions, options));
 
   /** Connects when it is first used. Throws a RangeError for a schema's name that cannot be one. */
   constructor(options: PostgresStoreOptions) {
@@ -148,6 +150,10 @@ export class PostgresStore implements Store {
   async renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
     checkSessions(sessions);
     checkText(...sessions);
+    return this.#renewals.renew(sessions, options);
+  }
+
+  async #renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
     const reply = await this.#call<{ alive: string[] }>(this.#lane, "renew", sessions, options, true);
     const alive = sessions.filter((session) => reply.alive.includes(session));
     return { alive, gone: sessions.filter((session) => !alive.includes(session)), ...stamp(reply) };

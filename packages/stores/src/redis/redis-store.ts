@@ -21,6 +21,7 @@ import {
 } from "@keelson/kernel";
 import { newIncarnation } from "../core/incarnation.ts";
 import { checkCommit, checkRange, checkSessions, checkTtl } from "../core/limits.ts";
+import { RenewalGroup } from "../core/renewal-group.ts";
 import { ChangeFeed } from "../feed/change-feed.ts";
 import type { LogPage } from "../feed/change-log.ts";
 import { Sweeper } from "../feed/sweeper.ts";
@@ -53,6 +54,7 @@ export class RedisStore implements Store {
   readonly #connector: Connector;
   readonly #feed: ChangeFeed;
   readonly #sweeper: Sweeper;
+  readonly #renewals = new RenewalGroup((sessions, options) => this.#renew(sessions, options));
 
   /** Connects when it is first used. */
   constructor(options: RedisStoreOptions) {
@@ -110,6 +112,10 @@ export class RedisStore implements Store {
 
   async renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
     checkSessions(sessions);
+    return this.#renewals.renew(sessions, options);
+  }
+
+  async #renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
     const reply = await this.#run("renew", sessions, options, true);
     const alive = reply[3] as string[];
     return { alive, gone: sessions.filter((session) => !alive.includes(session)), ...stamp(reply) };

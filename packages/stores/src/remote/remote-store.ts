@@ -22,6 +22,7 @@ import {
   type WatchSink,
 } from "@keelson/kernel";
 import { WireClient, WireFailure, type WireClientOptions, type WireLimits } from "@keelson/wire";
+import { RenewalGroup } from "../core/renewal-group.ts";
 import {
   METHODS,
   storeErrorOf,
@@ -47,6 +48,9 @@ export class RemoteStore implements Store {
   readonly #options: RemoteStoreOptions;
   readonly #watches = new Set<RemoteWatch>();
   readonly #client: WireClient;
+  readonly #renewals = new RenewalGroup((sessions, { timeoutMs }) =>
+    this.#write(METHODS.renew, { sessions }, timeoutMs),
+  );
   /** When an answer or a batch last came. */
   #heardAt = 0;
   /** When the present connection took the place of a silent one. */
@@ -73,8 +77,8 @@ export class RemoteStore implements Store {
     return this.#write(METHODS.openSession, { ttlMs }, timeoutMs);
   }
 
-  renew(sessions: readonly string[], { timeoutMs }: CallOptions): Promise<Renewal> {
-    return this.#write(METHODS.renew, { sessions }, timeoutMs);
+  renew(sessions: readonly string[], options: CallOptions): Promise<Renewal> {
+    return this.#renewals.renew(sessions, options);
   }
 
   revoke(session: string, { timeoutMs }: CallOptions): Promise<StoreReply> {

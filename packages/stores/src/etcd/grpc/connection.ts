@@ -18,7 +18,8 @@ const TIMEOUT_STEP_MS = 100;
 export type Metadata = Readonly<Record<string, string>>;
 
 export interface GrpcStream {
-  send(message: Buffer): void;
+  /** Several go out together. */
+  send(...messages: readonly Buffer[]): void;
   cancel(): void;
 }
 
@@ -139,8 +140,8 @@ export class GrpcConnection {
   stream(path: string, metadata: Metadata, sink: StreamSink): GrpcStream {
     const stream = this.#open(this.#streams, path, metadata, sink);
     return {
-      send: (message) => {
-        if (stream?.writable === true) stream.write(frame(message));
+      send: (...messages) => {
+        if (stream?.writable === true) stream.write(Buffer.concat(messages.map((each) => frame(each))));
       },
       cancel: () => stream?.close(constants.NGHTTP2_CANCEL),
     };
