@@ -37,7 +37,8 @@ export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now
   readonly row: (id: number) => Repository | undefined;
   /** Makes room for so much, by evicting others if need be; rejects when there cannot be. */
   readonly room: (repository: Repository, bytes: number, own: HeldRepository) => Promise<void>;
-  readonly record: (id: number, replica: number, epoch: Epoch, record: IndexRecord) => Promise<unknown>;
+  /** Whether it is told. */
+  readonly record: (id: number, replica: number, epoch: Epoch, record: IndexRecord) => Promise<boolean>;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -76,6 +77,8 @@ export class HeldRepository implements Prepared {
   #failures = 0;
   #verifiedAt: number;
   #recordedAt = -Infinity;
+  /** Whether what was told last was taken. */
+  #telling: Promise<boolean> = Promise.resolve(true);
   #span: Span | undefined;
 
   private constructor(ports: RepositoryPorts, id: number, replica: number) {
@@ -347,6 +350,8 @@ export class HeldRepository implements Prepared {
         message: "memory no longer held what was built; it is being built again",
       };
       corrupt.index.release();
+      this.#recordedAt = -Infinity;
+      void this.#record();
     }
     await this.refresh();
   }
@@ -381,15 +386,22 @@ export class HeldRepository implements Prepared {
   /** Tells the catalogue what is held, when it is another thing than was told, or traffic has gone on for a while. */
   async #record(): Promise<void> {
     const epoch = this.#epoch;
-    const { clock, node, record } = this.#ports;
-    const now = clock.now();
+    const now = this.#ports.clock.now();
     if (!epoch || now - this.#recordedAt < recordEveryMs) return;
     this.#recordedAt = now;
+    // One after the other: what is told last must be what was so last.
+    this.#telling = this.#telling.then(() => this.#tell(epoch));
+    const told = await this.#telling;
+    // The store was away: it is told with the next look at the repository.
+    if (!told && this.#recordedAt === now) this.#recordedAt = -Infinity;
+  }
+
+  #tell(epoch: Epoch): Promise<boolean> {
     const { index, heads = [], indexedAt = 0, buildMs = 0, how = "built" } = this.#current ?? {};
     const stats = index?.stats;
-    await record(this.id, this.replica, epoch, {
+    return this.#ports.record(this.id, this.replica, epoch, {
       v: 1,
-      node,
+      node: this.#ports.node,
       heads,
       indexedAt,
       buildMs,

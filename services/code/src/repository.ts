@@ -30,7 +30,10 @@ export interface Repository extends RepositoryFacts {
   readonly zones?: readonly string[];
 }
 
-/** `indexed/<id>/<replica>`: what a holder has of it. */
+/**
+ * `indexed/<id>/<replica>`: what a holder has of it. Operators read the row, `heads`, `indexedAt` and `memoryBytes` with SQL, in the view `catalogue` of the Postgres store
+ * (packages/stores/src/postgres/schema/catalogue.ts): what changes here changes there.
+ */
 export interface IndexRecord {
   readonly v: 1;
   readonly node: string;

@@ -10,11 +10,14 @@ export type ServerName =
   | "etcd"
   | "redis"
   | "postgres"
+  | "pgbouncer"
   | "faketime"
   | "ceph"
   | "strace"
   | "nginx"
   | "promtool"
+  | "systemd"
+  | "ctags"
   | "chromium";
 
 interface Source {
@@ -26,7 +29,9 @@ interface Source {
 const SOURCES: Readonly<Record<ServerName, Source>> = {
   etcd: { packages: ["etcd-server", "etcd-client", "openssl"], programs: ["etcd", "etcdctl", "openssl"] },
   redis: { packages: ["redis-server"], programs: ["redis-server", "redis-cli"] },
-  postgres: { packages: ["postgresql"], programs: ["postgres", "initdb"] },
+  postgres: { packages: ["postgresql"], programs: ["postgres", "initdb", "pg_basebackup", "pg_ctl", "psql"] },
+  /** A pooler before Postgres. */
+  pgbouncer: { packages: ["pgbouncer"], programs: ["pgbouncer"] },
   /** No server, but what the fault bench makes clocks leap with. */
   faketime: { packages: ["faketime"], programs: ["faketime"] },
   /** An S3 server: a gateway, and the monitor and storage daemon behind it. */
@@ -40,6 +45,10 @@ const SOURCES: Readonly<Record<ServerName, Source>> = {
   nginx: { packages: ["nginx-light"], programs: ["nginx"] },
   /** Judges alert rules as Prometheus would. */
   promtool: { packages: ["prometheus"], programs: ["promtool"] },
+  /** Judges units as the system would; nothing of it is started. */
+  systemd: { packages: ["systemd"], programs: ["systemd-analyze"] },
+  /** Finds the symbols of code. */
+  ctags: { packages: ["universal-ctags"], programs: ["ctags-universal"] },
   /** The browser that looks at the console. Letters need a font. */
   chromium: { packages: ["chromium", "fonts-dejavu-core"], programs: ["chromium"] },
 };

@@ -11,6 +11,12 @@ export { makeCertificates, type TestCertificates } from "./certificates.ts";
 export { startCephRgw, type S3TestServer } from "./ceph-rgw.ts";
 export { etcdctl, startEtcd, startEtcdCluster, type EtcdOptions } from "./etcd.ts";
 export { startNginx } from "./nginx.ts";
-export { startPostgres, type PostgresOptions } from "./postgres.ts";
+export { startPgBouncer } from "./pgbouncer.ts";
+export {
+  startPostgres,
+  startPostgresStandby,
+  type PostgresOptions,
+  type PostgresStandby,
+} from "./postgres.ts";
 export { startRedis, type RedisOptions } from "./redis.ts";
 export type { TestServer } from "./server-process.ts";

@@ -7,6 +7,8 @@ export type Ability =
   | "restart"
   /** `restart` leaves the incarnation as it was. */
   | "sameAfterRestart"
+  /** `restart` cuts its clients off. Behind a pooler their connections stay. */
+  | "cutByRestart"
   /** `forget` makes the store drop its history of changes. */
   | "forget"
   /** Deletions by a session's end are marked `expired`. */

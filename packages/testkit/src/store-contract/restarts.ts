@@ -90,8 +90,23 @@ export const restarts: Facts = {
         expect(ids).not.toContain(ended);
       },
     },
-    "a watch is ended by a restart, and one that resumes misses nothing or must list again": {
+    "a watch goes on over a restart that does not cut it off, and misses nothing, or it is ended": {
       needs: ["restart"],
+      without: ["cutByRestart"],
+      show: async (scene) => {
+        const watch = scene.watch(await scene.revision());
+        await scene.put("a");
+        await restart(scene);
+        await scene.put("b");
+        await scene.eventually(
+          "the changes or the end",
+          () => watch.lines.length === 2 || watch.ends.length === 1,
+        );
+        expect(["+a=v", "+b=v"].slice(0, watch.lines.length)).toEqual(watch.lines);
+      },
+    },
+    "a watch is ended by a restart, and one that resumes misses nothing or must list again": {
+      needs: ["restart", "cutByRestart"],
       show: async (scene) => {
         const from = await scene.revision();
         const watch = scene.watch(from);

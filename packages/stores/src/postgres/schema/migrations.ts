@@ -3,9 +3,10 @@
  * still work on what the step leaves, so that a fleet can be upgraded node by node.
  */
 import type { LogLimits } from "../options.ts";
+import { catalogue, firstCatalogue } from "./catalogue.ts";
 import { functions } from "./functions.ts";
 import { operations } from "./operations.ts";
-import { catalogue, tables } from "./tables.ts";
+import { tables } from "./tables.ts";
 
 interface Migration {
   readonly version: number;
@@ -17,22 +18,23 @@ const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
     oldest: 1,
-    sql: (s, limits) => `${tables(s)}${functions(s, limits)}${operations(s)}${catalogue(s)}
+    sql: (s, limits) => `${tables(s)}${functions(s, limits)}${operations(s)}${firstCatalogue(s)}
 insert into ${s}.store (incarnation, identity, started)
   select substr(replace(gen_random_uuid()::text, '-', ''), 1, 16), ${s}.server_identity(), pg_postmaster_start_time();
 `,
   },
+  { version: 2, oldest: 1, sql: catalogue },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * One statement that brings the schema up to date, or finds that somebody else has. It waits for others that do the same by a lock that ends with the transaction, and
- * makes nothing that is there already: a user that may not create schemas can use one that was made for it.
+ * makes nothing that is there already: a user that may not create schemas can use one that was made for it. `upTo` stops where an earlier release did.
  */
-export function migration(name: string, limits: LogLimits): string {
+export function migration(name: string, limits: LogLimits, upTo = SCHEMA_VERSION): string {
   const s = `"${name}"`;
-  const steps = MIGRATIONS.map(
+  const steps = MIGRATIONS.slice(0, upTo).map(
     ({ version, oldest, sql }) => `
   if not exists (select from ${s}.migrations where version >= ${version}) then
     execute $migration$${sql(s, limits)}$migration$;

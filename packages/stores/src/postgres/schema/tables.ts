@@ -1,5 +1,5 @@
 /**
- * The tables of the store, and the view for operators. Everything is in one schema of its own; `s` is its quoted name. docs/design/postgres.md explains them.
+ * The tables of the store. Everything is in one schema of its own; `s` is its quoted name. docs/design/postgres.md explains them.
  * Keys compare by their bytes (collation C), as they do in every other store.
  */
 export const tables = (s: string): string => `
@@ -40,44 +40,4 @@ create table ${s}.changes (
   changes jsonb not null
 );
 comment on table ${s}.changes is 'What each revision changed, for watches. Old ones are dropped.';
-`;
-
-/**
- * The serving-fleet seed's catalogue, a row per replica of the service \`code\`. The tenure is the row's owner, its session the lease, the footprint its size. What nobody stores
- * in the coordination store yet is null.
- */
-export const catalogue = (s: string): string => `
-create function ${s}.decode(segment text) returns text language sql immutable strict as $$
-  select case when position('%' in segment) = 0 then segment else (
-    select convert_from(string_agg(
-      case when part[1] like '\\%__' then decode(substr(part[1], 2), 'hex') else convert_to(part[1], 'UTF8') end,
-      ''::bytea order by n), 'UTF8')
-    from regexp_matches(segment, '%[0-9A-Fa-f]{2}|[^%]+|%', 'g') with ordinality as found(part, n)
-  ) end
-$$;
-
-create view ${s}.catalogue as
-select
-  ${s}.decode(split_part(known.place, '/', 3)) as repo_id,
-  tenure.value::jsonb ->> 'node' as owner_id,
-  lease.deadline as lease_expires,
-  null::text as commit_hash,
-  null::boolean as ready,
-  null::timestamptz as last_indexed_at,
-  (footprint.value::jsonb ->> 'bytes')::bigint as size_bytes,
-  split_part(known.place, '/', 1) as fleet,
-  split_part(known.place, '/', 4)::int as replica
-from (
-  -- Each place is <fleet>/code/<shard>/<replica>.
-  select regexp_replace(key, '^/keelson/([^/]+)/(?:tenure|contender)/(code/[^/]+/[0-9]+).*$', '\\1/\\2') as place
-  from ${s}.entries
-  where key ~ '^/keelson/[^/]+/(?:tenure|contender)/code/[^/]+/[0-9]+(?:/|$)'
-  group by 1
-) as known
-left join ${s}.entries as tenure
-  on tenure.key = regexp_replace(known.place, '^([^/]+)/', '/keelson/\\1/tenure/') collate "C"
-left join ${s}.sessions as lease on lease.id = tenure.session
-left join ${s}.entries as footprint
-  on footprint.key = regexp_replace(known.place, '^([^/]+)/code/([^/]+)/.*$', '/keelson/\\1/auction/code/footprint/\\2') collate "C";
-comment on view ${s}.catalogue is 'Who holds which repository of the code service, until when, and how large it is.';
 `;
