@@ -1,12 +1,13 @@
-import { spawnSync } from "node:child_process";
 import { SystemClock } from "@keelson/runtime";
-import { expect, test } from "vitest";
+import { ensureServers } from "@keelson/testkit/servers";
+import { beforeAll, expect, test } from "vitest";
 import { openEngine } from "../local/open-engine.ts";
 import { openCtags } from "./ctags.ts";
 import { spansOf } from "./spans.ts";
 
 const clock = new SystemClock();
-const installed = String(spawnSync("ctags", ["--version"]).stdout).includes("Universal Ctags");
+// `npm test` has it installed by then; a single run installs it, or says what to install.
+beforeAll(() => ensureServers(["ctags"]), 300_000);
 
 test("places names on their lines as whole words, in order, and leaves out what is not there", () => {
   const content = Buffer.from("xFoo = Foo(Bar)\nint Bar, Foo;\n");
@@ -29,7 +30,7 @@ test("without the program there is no reader", async () => {
   expect(await openCtags(clock, "keelson-no-such-program")).toBeUndefined();
 });
 
-test.runIf(installed)("adds symbols to an index in a second pass, sharing its text", async () => {
+test("adds symbols to an index in a second pass, sharing its text", async () => {
   const engine = openEngine({ memoryBytes: 16 * 1024 * 1024, workers: 1 }, { clock });
   const reader = await openCtags(clock);
   expect(reader).toBeDefined();
