@@ -127,6 +127,8 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
     endpoint: (api, name, route) =>
       new PluginEndpoint(api, name, route, { client, clock, limits, authority, auditor, bodies, streams }),
   });
+  const problem = (text: string): void =>
+    log.error({ cause: text }, "the certificate of the gateway was not taken");
   const newServer = (served: Front): HttpServer =>
     new HttpServer({
       limits,
@@ -134,7 +136,7 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
       clock,
       handle: (request, response) => served.handle(request, response),
       malformed: (code) => metrics.malformed(code),
-      problem: (text) => log.error({ cause: text }, "the certificate of the gateway was not taken"),
+      problem,
     });
   const server = newServer(forPublic ?? front);
   const adminServer = forPublic && newServer(front);
@@ -157,6 +159,8 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
           metrics,
           log,
           tls: options.tls,
+          clock,
+          problem,
           timeoutMs: limits.timeoutMs,
         })
       : undefined;
@@ -168,7 +172,8 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
     if (adminServer && options.adminListen) adminWhere = await adminServer.listen(options.adminListen);
     if (grpc && options.grpcListen) grpcAddress = await grpc.listen(options.grpcListen);
   } catch (error) {
-    await Promise.all([server.close(Promise.resolve()), adminServer?.close(Promise.resolve())]);
+    const now = Promise.resolve();
+    await Promise.all([server.close(now), adminServer?.close(now), grpc?.close(now)]);
     throw error;
   }
   const urlOf = ({ family, address, port }: AddressInfo): string =>

@@ -2,7 +2,6 @@
  * Serves plug-ins' gRPC services. Tokens, tenants, limits and errors are the same as for HTTP; only the protocol differs, which grpc-js speaks. It
  * has a port of its own, because an HTTP/1.1 server cannot share one with it.
  */
-import { readFileSync } from "node:fs";
 import {
   Metadata,
   Server,
@@ -20,6 +19,7 @@ import {
   RouterError,
   redact,
   type AnyPlugin,
+  type Clock,
   type FleetAccess,
   type GrpcCall,
   type GrpcMethod,
@@ -30,9 +30,11 @@ import {
 import type { Asker, Auditor } from "../audit/auditor.ts";
 import type { Admission } from "../auth/admission.ts";
 import { noLongerGood } from "../auth/authority.ts";
+import { WatchedCertificate } from "../http/watched-certificate.ts";
 import type { GatewayMetrics } from "../observe/gateway-metrics.ts";
 import { Problem, problemOf } from "../problem.ts";
 import type { Shedding } from "../shedding.ts";
+import { ShownCertificate } from "./shown-certificate.ts";
 
 export interface GrpcPorts {
   readonly plugins: readonly AnyPlugin[];
@@ -43,6 +45,9 @@ export interface GrpcPorts {
   readonly metrics: GatewayMetrics;
   readonly log: Logger;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly clock: Clock;
+  /** The certificate's files have changed and cannot be used: the old ones stay. */
+  readonly problem: (text: string) => void;
   /** For calls that bring no deadline. */
   readonly timeoutMs: number;
 }
@@ -57,6 +62,7 @@ export class GrpcServer {
     "grpc.max_concurrent_streams": 1_000,
   });
   readonly #ports: GrpcPorts;
+  #certificate: ShownCertificate | undefined;
 
   constructor(ports: GrpcPorts) {
     this.#ports = ports;
@@ -66,12 +72,9 @@ export class GrpcServer {
 
   /** Where it listens. Rejects when the address cannot be had. */
   async listen({ host, port }: HostPort): Promise<string> {
-    const { tls } = this.#ports;
-    const credentials = tls
-      ? ServerCredentials.createSsl(null, [
-          { cert_chain: readFileSync(tls.certFile), private_key: readFileSync(tls.keyFile) },
-        ])
-      : ServerCredentials.createInsecure();
+    const { tls, clock, problem } = this.#ports;
+    this.#certificate = tls && new ShownCertificate(new WatchedCertificate(tls, clock, problem));
+    const credentials = this.#certificate?.credentials ?? ServerCredentials.createInsecure();
     const named = host.includes(":") ? `[${host}]` : host;
     const bound = await new Promise<number>((resolve, reject) => {
       this.#server.bindAsync(`${named}:${port}`, credentials, (error, actual) => {
@@ -83,6 +86,7 @@ export class GrpcServer {
   }
 
   async close(cut: Promise<void>): Promise<void> {
+    this.#certificate?.stop();
     const closed = new Promise<void>((resolve) => {
       this.#server.tryShutdown(() => resolve());
     });
