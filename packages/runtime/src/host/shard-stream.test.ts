@@ -1,9 +1,13 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { ring, type Transport } from "@keelson/kernel";
 import { TestFleet } from "@keelson/testkit";
 import { WireFailure } from "@keelson/wire";
 import { afterEach, expect, test } from "vitest";
 import { FleetClient } from "../client/fleet-client.ts";
 import { defineService } from "../service/service.ts";
+import { ShardStream } from "./shard-stream.ts";
+import { Ending, Slot } from "./slot.ts";
 
 let fleet: TestFleet;
 let client: FleetClient;
@@ -73,6 +77,28 @@ test("brings every item to its reader, and the end or the failure after the last
   ).rejects.toMatchObject({ name: "RouterError", code: "NO_MORE" });
   expect(before).toEqual([0]);
   expect(ended).toBe(2);
+});
+
+test("keeps nothing of the items that it has passed on, however long it lasts", async () => {
+  await begin();
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const ITEMS = 200;
+  const made: WeakRef<object>[] = [];
+  const items = (async function* () {
+    for (let n = 0; n < ITEMS; n += 1) {
+      const item = { n };
+      made.push(new WeakRef(item));
+      yield item;
+    }
+  })();
+  const reader = new ShardStream(items, new Slot(), new Ending(), () => true)[Symbol.asyncIterator]();
+  for (let n = 0; n < ITEMS; n += 1) expect((await reader.next()).done).toBe(false);
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  // The last few may still be in somebody's hands.
+  expect(made.filter((ref) => ref.deref() !== undefined).length).toBeLessThan(10);
+  await reader.return?.();
 });
 
 test("tells the shard when its reader leaves", async () => {

@@ -20,23 +20,27 @@ export class ShardStream implements AsyncIterable<unknown> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void> {
     const iterator = this.#items[Symbol.asyncIterator]();
+    // One promise per item, and none that all items hang on to: a stream may last for as long as the process does.
     let end: () => void = () => undefined;
-    const ended = new Promise<"ended">((resolve) => {
-      end = () => resolve("ended");
-    });
+    const onAbort = (): void => end();
+    const next = (): Promise<IteratorResult<unknown> | "ended"> =>
+      new Promise((resolve, reject) => {
+        end = () => resolve("ended");
+        if (this.#signal.aborted) end();
+        iterator.next().then(resolve, reject);
+      });
     this.#slot.streams += 1;
-    this.#signal.addEventListener("abort", end, { once: true });
+    this.#signal.addEventListener("abort", onAbort, { once: true });
     try {
       for (;;) {
-        if (this.#signal.aborted) end();
-        const next = await Promise.race([iterator.next(), ended]);
-        if (next === "ended" || !this.#mayAnswer()) throw moved();
-        if (next.done === true) return;
-        yield next.value;
+        const item = await next();
+        if (item === "ended" || !this.#mayAnswer()) throw moved();
+        if (item.done === true) return;
+        yield item.value;
       }
     } finally {
       this.#slot.streams -= 1;
-      this.#signal.removeEventListener("abort", end);
+      this.#signal.removeEventListener("abort", onAbort);
       // Not waited for: a generator that hangs would hold the connection's stream up. What it still throws concerns nobody.
       iterator.return?.().catch(() => undefined);
     }
