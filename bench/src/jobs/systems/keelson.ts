@@ -4,6 +4,8 @@ import type { BenchPayload, BenchSystem } from "../system.ts";
 
 const GROUP = "bench";
 const LOOK_MS = 5;
+/** Tasks that may wait at a worker while others run; graphile-worker's local queue has as many. */
+const PREFETCH = 500;
 
 export const keelsonSystem: BenchSystem = {
   async producer(connect) {
@@ -19,7 +21,7 @@ export const keelsonSystem: BenchSystem = {
   async worker(connect, concurrency, events) {
     const client = await connectJobs({ nodes: connect.split(",") });
     const handler = (job: RunningJob<BenchPayload>): void => events.started(job.payload);
-    const worker = client.worker<BenchPayload, void>(GROUP, handler, { concurrency });
+    const worker = client.worker<BenchPayload, void>(GROUP, handler, { concurrency, prefetch: PREFETCH });
     let told = 0;
     const timer = setInterval(() => {
       const { completed } = worker;

@@ -67,7 +67,7 @@ afterEach(async () => {
   access.stop();
   await fleet.stop();
   await Promise.all(services.splice(0).map((each) => each.stop()));
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 });
 
 describe("a client and a worker", () => {

@@ -33,8 +33,9 @@ interface Session {
   asking: number;
 }
 
-/** In one lease, so that many workers share a small backlog. */
+/** In one lease for whoever is next, so that many workers share a small backlog; and for a worker that has just reported as many. */
 const LEASE_TASKS_MAX = 256;
+const REPLACED_TASKS_MAX = 1_000;
 /** Beyond the credit there are only stops, at most one for each task. */
 const OUTBOX_MAX = 2 * PROTOCOL_LIMITS.creditMax;
 
@@ -75,7 +76,7 @@ export class WorkDesk {
     const session = this.#sessions.get(id);
     if (session === undefined || count <= 0) return;
     session.credit = Math.min(PROTOCOL_LIMITS.creditMax, session.credit + count);
-    this.#ask(session);
+    this.#ask(session, REPLACED_TASKS_MAX);
   }
 
   /** Hears of what the engine did, once it is durable. */
@@ -117,8 +118,8 @@ export class WorkDesk {
     this.#ask(next);
   }
 
-  #ask(session: Session): void {
-    const max = Math.min(session.credit, LEASE_TASKS_MAX);
+  #ask(session: Session, tasksMax = LEASE_TASKS_MAX): void {
+    const max = Math.min(session.credit, tasksMax);
     if (max === 0 || session.outbox.ended) return;
     const { worker, group, leaseMs } = session.open;
     session.credit -= max;

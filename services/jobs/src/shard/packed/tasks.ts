@@ -8,8 +8,8 @@ import type { InputView, TakenTask } from "../../engine/index.ts";
 
 const VERSION = 1;
 const FLAGS = { last: 1, inputs: 2 } as const;
-/** A block is full from here on: one more job always fits into a frame. */
-const BLOCK_BYTES = 1024 * 1024;
+/** A block is full from here on: one more job always fits into a frame. A worker reports what it ran of one block while the next one arrives. */
+const BLOCK_BYTES = 64 * 1024;
 
 const scratch = new ByteWriter(64 * 1024);
 
