@@ -173,13 +173,22 @@ export class CodeProcesses {
     return (JSON.parse(text) as { repositories: RepositoryLine[] }).repositories;
   }
 
-  /** The value of a metric on a node; without labels, summed over all. */
   async metric(node: string, name: string): Promise<number> {
+    return (await this.metrics(node, [name] as const))[0];
+  }
+
+  /** The values of metrics on a node, all of one moment; without labels, summed over all. */
+  async metrics<const Names extends readonly string[]>(
+    node: string,
+    names: Names,
+  ): Promise<{ [I in keyof Names]: number }> {
     const { text } = await this.get(`/metrics/nodes/${node}`);
-    const lines = text
-      .split("\n")
-      .filter((line) => line.startsWith(`${name} `) || (!name.includes("{") && line.startsWith(`${name}{`)));
-    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+    const lines = text.split("\n");
+    const value = (name: string): number =>
+      lines
+        .filter((line) => line.startsWith(`${name} `) || (!name.includes("{") && line.startsWith(`${name}{`)))
+        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+    return names.map(value) as { [I in keyof Names]: number };
   }
 
   /** A bare repository with some files; every file has `common_needle` once, and one has the repository's own needle. */

@@ -42,6 +42,8 @@ export class CodeRun {
   readonly #server: TestServer;
   readonly #sampling: NodeJS.Timeout;
   #rssBytesMax = 0;
+  /** What nodes that were killed had counted. */
+  #lost: AuctionFigures = { closed: 0, withinSecond: 0, timedOut: 0, won: 0, noWinner: 0 };
 
   private constructor(terms: RunTerms, server: TestServer, fleet: CodeProcesses) {
     this.terms = terms;
@@ -147,14 +149,26 @@ export class CodeRun {
     return each.reduce((total, value) => total + value, 0);
   }
 
+  /** kill -9. What it had counted is remembered: it may have been the one that judged all auctions so far. */
+  async kill(name: string): Promise<void> {
+    this.#lost = added(this.#lost, await this.#auctionsOf(name));
+    this.fleet.kill(name);
+  }
+
   async auctions(): Promise<AuctionFigures> {
-    return {
-      closed: await this.sum("bid_window_ms_count"),
-      withinSecond: await this.sum('bid_window_ms_bucket{le="1000"}'),
-      timedOut: await this.sum("auctions_timed_out"),
-      won: await this.sum("auctions_won"),
-      noWinner: await this.sum("auctions_no_winner"),
-    };
+    const each = await Promise.all([...this.fleet.nodes.keys()].map((node) => this.#auctionsOf(node)));
+    return each.reduce(added, this.#lost);
+  }
+
+  async #auctionsOf(node: string): Promise<AuctionFigures> {
+    const [closed, withinSecond, timedOut, won, noWinner] = await this.fleet.metrics(node, [
+      "bid_window_ms_count",
+      'bid_window_ms_bucket{le="1000"}',
+      "auctions_timed_out",
+      "auctions_won",
+      "auctions_no_winner",
+    ] as const);
+    return { closed, withinSecond, timedOut, won, noWinner };
   }
 
   async stop(): Promise<void> {
@@ -168,6 +182,16 @@ export class CodeRun {
     for (const name of this.fleet.nodes.keys())
       this.#rssBytesMax = Math.max(this.#rssBytesMax, this.fleet.rssBytes(name));
   }
+}
+
+function added(a: AuctionFigures, b: AuctionFigures): AuctionFigures {
+  return {
+    closed: a.closed + b.closed,
+    withinSecond: a.withinSecond + b.withinSecond,
+    timedOut: a.timedOut + b.timedOut,
+    won: a.won + b.won,
+    noWinner: a.noWinner + b.noWinner,
+  };
 }
 
 /** No auction ran to the end of its window. When `quick`, all had a winner too, and 99 of 100 closed within a second: on a machine that is not ours alone nodes are slow to answer, and may be taken for lost. */

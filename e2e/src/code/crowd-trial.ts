@@ -58,6 +58,15 @@ async function judged(run: CodeRun, repositories: number, wishes: readonly strin
   await fleet.add(added.slice(first));
   await eventually("evictions", async () => (await run.sum("code_evictions_total")) > 0, terms.stepMs);
   await eventually("the webhook hears of it", () => wishes.includes("up"), terms.stepMs);
+  // Those that came later take the place of the others one by one: only then is it quiet.
+  await eventually(
+    "what was wanted last is held",
+    async () =>
+      (await fleet.status()).every(
+        ({ state, replicas }) => state === "resting" || replicas[0]?.index !== undefined,
+      ),
+    terms.stepMs,
+  );
   await run.settled(5_000);
   const rows = await fleet.status();
   const resting = rows.filter(({ state }) => state === "resting").length;

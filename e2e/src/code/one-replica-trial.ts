@@ -16,7 +16,7 @@ export async function oneReplicaTrial(run: CodeRun, buildMs: number, quick: bool
   const lost = [...where.values()].filter((node) => node === "n1").length;
   const load = new QueryLoad(fleet, run.expected, 4);
   await sleep(500);
-  fleet.kill("n1");
+  await run.kill("n1");
   const killedAt = performance.now();
   run.say(`kill -9 of a node with ${lost} repositories, under load`);
   await sleep(terms.ttlMs);

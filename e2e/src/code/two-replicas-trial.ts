@@ -9,7 +9,7 @@ export async function twoReplicasTrial(run: CodeRun, quick: boolean): Promise<Tr
   await run.replicated();
   const load = new QueryLoad(fleet, run.expected, 4);
   await sleep(1_000);
-  fleet.kill("n1");
+  await run.kill("n1");
   run.say("kill -9 of a node, under load");
   await sleep(terms.ttlMs + 2_000);
   const { failed, wrong, codes, whole, partial } = await load.stop();
