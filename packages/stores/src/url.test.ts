@@ -32,6 +32,11 @@ test.each([
 test.each([
   ["", `the store is empty: write ${FORMS}`],
   ["./data", `store "./data" names no kind: write embedded:./data, or ${FORMS}`],
+  [" ", `the store is empty: write ${FORMS}`],
+  [" etcd://a:1", "the store has a space before or after it: leave that out"],
+  ["127.0.0.1:2379", `store "127.0.0.1:2379" names no kind: write etcd://127.0.0.1:2379, say, or ${FORMS}`],
+  ["localhost:2379", `store "localhost:2379" names no kind: write etcd://localhost:2379, say, or ${FORMS}`],
+  ["http://a:2379", `unknown store "http:" (did you mean "etcd:"?): write ${FORMS}`],
   ["embeded:./data", `unknown store "embeded:" (did you mean "embedded:"?): write ${FORMS}`],
   ["mem:", `unknown store "mem:": write ${FORMS}`],
   ["rediz://a", `unknown store "rediz:" (did you mean "redis:"?): write ${FORMS}`],

@@ -67,12 +67,13 @@ export function parseStoreUrl(url: string): StoreUrl {
   const match = /^(?<scheme>[A-Za-z][A-Za-z0-9+-]*):(?<rest>.*)$/s.exec(url);
   const scheme = match?.groups?.["scheme"]?.toLowerCase();
   const rest = match?.groups?.["rest"] ?? "";
-  if (scheme === undefined)
-    throw new StoreUrlError(
-      url === ""
-        ? `the store is empty: write ${forms()}`
-        : `store "${url}" names no kind: write embedded:${url}, or ${forms()}`,
-    );
+  if (url.trim() === "") throw new StoreUrlError(`the store is empty: write ${forms()}`);
+  if (url.trim() !== url) throw new StoreUrlError("the store has a space before or after it: leave that out");
+  const bare = /^[\w.-]+:\d+$/.test(url);
+  if (scheme === undefined || bare) {
+    const like = bare ? `etcd://${url}, say` : `embedded:${url}`;
+    throw new StoreUrlError(`store "${url}" names no kind: write ${like}, or ${forms()}`);
+  }
   if (scheme === "memory") {
     if (rest === "" || rest === "//") return { kind: "memory" };
     throw new StoreUrlError("a memory store has no address: write memory:");
@@ -81,7 +82,8 @@ export function parseStoreUrl(url: string): StoreUrl {
   if (scheme === "etcd") return parseEtcdUrl(rest);
   if (scheme === "redis" || scheme === "rediss") return parseRedisUrl(rest, scheme);
   if (scheme === "postgres" || scheme === "postgresql") return parsePostgresUrl(rest);
-  const near = nearest(scheme, Object.keys(FORMS));
+  // As etcd's own tools write it.
+  const near = /^https?$/.test(scheme) ? "etcd" : nearest(scheme, Object.keys(FORMS));
   throw new StoreUrlError(
     `unknown store "${scheme}:"${near === undefined ? "" : ` (did you mean "${near}:"?)`}: write ${forms()}`,
   );

@@ -44,6 +44,12 @@ test("one that does not answer is told with the reason, again when that changes,
   expect(scene.after(15_000)).toEqual([
     "the store has not answered for 23 s: nothing listens there (next try in 700 ms)",
   ]);
+  // Two reasons that take turns are not told in turns.
+  const told = Array.from({ length: 20 }, (_, n) => {
+    scene.trouble = n % 2 === 0 ? "no answer within 2000 ms" : "nothing listens there";
+    return scene.after(1_000);
+  });
+  expect(told.flat()).toEqual(["the store has not answered for 29 s: no answer within 2000 ms"]);
   expect(scene.after(300_000).length).toBeLessThan(7);
   scene.live = true;
   expect(scene.after(5_000)).toEqual(["the store answers"]);

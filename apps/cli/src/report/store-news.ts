@@ -10,6 +10,8 @@ const PATIENCE_MS = 2_000;
 /** Silence that goes on is told again after this long, and then after twice as long each time. */
 const AGAIN_FIRST_MS = 10_000;
 const AGAIN_MS_MAX = 60_000;
+/** Reasons that are told as soon as they are new. */
+const REASONS_MAX = 8;
 
 interface StoreNewsOptions {
   /** The copy of the store: whether it is kept up to date, and if not, why. */
@@ -25,8 +27,8 @@ export class StoreNews {
   readonly #now: () => number;
   #met = false;
   #silentSince: number | undefined;
-  /** What was said of the present silence, and when it is told again. */
-  #told: { readonly why: string; readonly at: number; readonly againMs: number } | undefined;
+  /** The reasons that were given for the present silence, when one was last given, and after how long one is given again. */
+  #told: { readonly reasons: Set<string>; at: number; againMs: number } | undefined;
 
   constructor(options: StoreNewsOptions) {
     this.#options = options;
@@ -52,20 +54,31 @@ export class StoreNews {
     const { silentMs } = this;
     if (!this.#told) {
       if (!this.#met && silentMs < PATIENCE_MS) return;
-      this.#tell(this.#met ? this.#away() : this.#waiting(), AGAIN_FIRST_MS);
-    } else if (
-      essence(mirror.trouble) !== essence(this.#told.why) ||
-      silentMs - this.#told.at >= this.#told.againMs
-    )
+      this.#told = { reasons: new Set(), at: silentMs, againMs: AGAIN_FIRST_MS / 2 };
+      this.#tell(this.#met ? this.#away() : this.#waiting());
+    } else if (this.#isNews() || silentMs - this.#told.at >= this.#told.againMs)
       this.#tell(
         `the store has not answered for ${formatDuration(Math.floor(silentMs / 1_000) * 1_000)}${this.#because()}`,
-        Math.min(2 * this.#told.againMs, AGAIN_MS_MAX),
       );
   }
 
-  #tell(line: string, againMs: number): void {
+  /** Two reasons may take turns: each is news once. */
+  #isNews(): boolean {
+    const reasons = this.#told?.reasons;
+    return reasons !== undefined && reasons.size < REASONS_MAX && !reasons.has(this.#essence());
+  }
+
+  #tell(line: string): void {
     this.#options.say(redact(line));
-    this.#told = { why: this.#options.mirror.trouble ?? "", at: this.silentMs, againMs };
+    const told = this.#told!;
+    told.reasons.add(this.#essence());
+    told.at = this.silentMs;
+    told.againMs = Math.min(2 * told.againMs, AGAIN_MS_MAX);
+  }
+
+  /** Reasons may count milliseconds and tries; those that differ in nothing else are the same. */
+  #essence(): string {
+    return (this.#options.mirror.trouble ?? "").replaceAll(/ \(next try in \d+ ms\)|\d+/g, "");
   }
 
   #waiting(): string {
@@ -82,9 +95,4 @@ export class StoreNews {
     const { trouble } = this.#options.mirror;
     return trouble === undefined ? "" : `: ${trouble}`;
   }
-}
-
-/** Reasons may count milliseconds and tries; those that differ in nothing else are the same. */
-function essence(why: string | undefined): string {
-  return (why ?? "").replaceAll(/\d+/g, "");
 }
