@@ -31,7 +31,7 @@ switch (request.kind) {
     for (const name of scenarioNames())
       process.stdout.write(`${name.padEnd(20)} ${loadScenario(name).about}\n`);
     process.stdout.write(
-      `${"jobs".padEnd(20)} the engine of the job queue; takes --seeds <n> and --seed <n>\n`,
+      `${"jobs".padEnd(20)} the engine of the job queue; takes --seeds <n>, --seed <n> and --break <rule>\n`,
     );
     break;
   case "mistake":

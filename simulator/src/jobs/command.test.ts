@@ -10,6 +10,8 @@ describe("the scenario jobs", () => {
     expect(read("--scenario default")).toBeUndefined();
     expect(read("--scenario jobs --nodes 3")).toContain('does not know "--nodes"');
     expect(read("--scenario jobs --seeds many")).toContain("whole numbers");
+    expect(read("--scenario jobs --seed 3 --break limits")).toEqual({ seed: 3, seeds: 1, broken: "limits" });
+    expect(read("--scenario jobs --break law")).toContain('no rule "law" to break');
   });
 
   it("says what ran, and that no promise was broken", () => {

@@ -1,4 +1,5 @@
 /** Runs many seeds, and sums them up. */
+import type { JobsBreak } from "./breaks.ts";
 import { World, type RunReport } from "./world.ts";
 
 export interface SeedsReport {
@@ -11,11 +12,12 @@ export interface SeedsReport {
   readonly applies: number;
 }
 
-export function runSeeds(first: number, count: number, failuresMax = 10): SeedsReport {
+/** `broken` is a rule to do without. */
+export function runSeeds(first: number, count: number, failuresMax = 10, broken?: JobsBreak): SeedsReport {
   const failed: RunReport[] = [];
   const sum = { seeds: 0, jobs: 0, grants: 0, crashes: 0, checkpoints: 0, applies: 0 };
   for (let seed = first; seed < first + count && failed.length < failuresMax; seed++) {
-    const report = runSeed(seed);
+    const report = runSeed(seed, broken);
     sum.seeds += 1;
     sum.jobs += report.jobs;
     sum.grants += report.grants;
@@ -27,8 +29,8 @@ export function runSeeds(first: number, count: number, failuresMax = 10): SeedsR
   return { ...sum, failed };
 }
 
-export function runSeed(seed: number): RunReport {
-  const world = new World(seed);
+export function runSeed(seed: number, broken?: JobsBreak): RunReport {
+  const world = new World(seed, broken);
   try {
     return world.run();
   } catch (error) {

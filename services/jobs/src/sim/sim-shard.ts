@@ -7,13 +7,14 @@ import { decodeJobPage, encodeJobPage } from "../engine/checkpoint/job-page.ts";
 import { Restore } from "../engine/checkpoint/restore.ts";
 import { encodeRest } from "../engine/checkpoint/rest.ts";
 import { storeJob, type StoredJob } from "../engine/codec/stored-job.ts";
-import { Engine } from "../engine/engine.ts";
+import { Engine, type Applied } from "../engine/engine.ts";
 import type { Answer, Command, CommandKind } from "../engine/model/command.ts";
 import type { Effect } from "../engine/model/effect.ts";
 import type { EngineTerms, Instant } from "../engine/model/ports.ts";
 import type { Job } from "../engine/state/job.ts";
 import { jobKey, type State } from "../engine/state/state.ts";
 import { everySoOften, spacing } from "./algorithms.ts";
+import { madeUpAnswer, openingTime, sabotage, toldTime, type JobsBreak } from "./breaks.ts";
 import type { Chance } from "./chance.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -61,6 +62,8 @@ export class SimShard {
   readonly #terms: Partial<EngineTerms>;
   readonly #watcher: Watcher;
   readonly #weather: Weather;
+  /** A rule that this shard does without. */
+  readonly #broken: JobsBreak | undefined;
   readonly #baseWallMs = 1_700_000_000_000;
   #skewMs = 0;
   #engine: Engine | undefined;
@@ -86,12 +89,14 @@ export class SimShard {
     terms: Partial<EngineTerms>,
     weather: Weather,
     watcher: Watcher,
+    broken?: JobsBreak,
   ) {
     this.#timeline = timeline;
     this.#chance = chance;
     this.#terms = terms;
     this.#weather = weather;
     this.#watcher = watcher;
+    this.#broken = broken;
     this.#open();
   }
 
@@ -128,7 +133,7 @@ export class SimShard {
       if (stored !== undefined) recalled.push(stored);
     }
     const now = this.now();
-    const { records, answer, effects } = engine.apply(command, now, recalled);
+    const { records, answer, effects } = this.#apply(engine, command, recalled);
     this.#watcher.applied(engine, command as Command, answer, now);
     for (const record of records) this.#log.push(record);
     this.#waiting.push({
@@ -139,8 +144,21 @@ export class SimShard {
       },
     });
     this.#flushLater();
+    if (this.#broken === "durable-answers") this.#deliver();
     this.#arm(engine);
     if (this.#chance.yes(this.#weather.checkpointing)) this.#turnCheckpoint(engine);
+  }
+
+  /** As the engine does it, unless a rule is broken. */
+  #apply<K extends CommandKind>(
+    engine: Engine,
+    command: Command<K>,
+    recalled: readonly StoredJob[],
+  ): Applied<K> {
+    const made = madeUpAnswer(this.#broken, engine, command);
+    if (made !== undefined) return { records: [], answer: made, effects: [] };
+    if (this.#broken !== undefined) sabotage(this.#broken, engine, command as Command);
+    return engine.apply(command, toldTime(this.#broken, this.now()), recalled);
   }
 
   /** Everything in memory is lost, and of what was not durable any prefix is kept. */
@@ -174,7 +192,7 @@ export class SimShard {
   #open(): void {
     const engine = this.#rebuild();
     const now = this.now();
-    engine.start(now);
+    engine.start(openingTime(this.#broken, toldTime(this.#broken, now), this.#terms.leaseMs ?? 0));
     this.#engine = engine;
     this.#watcher.restarted(engine, now);
     this.#arm(engine);
@@ -189,7 +207,8 @@ export class SimShard {
         for (const part of parts) for (const job of decodeJobPage(part)) restore.add(job);
       restore.finish(rest);
     }
-    for (const record of this.#log) engine.replay(record);
+    const log = this.#broken === "every-record" ? this.#log.slice(0, -1) : this.#log;
+    for (const record of log) engine.replay(record);
     return engine;
   }
 
@@ -212,12 +231,13 @@ export class SimShard {
   }
 
   #deliver(): void {
-    while (this.#waiting.length > 0 && (this.#waiting[0] as Waiting).upTo <= this.#durable)
+    const upTo = this.#broken === "durable-answers" ? Infinity : this.#durable;
+    while (this.#waiting.length > 0 && (this.#waiting[0] as Waiting).upTo <= upTo)
       (this.#waiting.shift() as Waiting).deliver();
   }
 
   #arm(engine: Engine): void {
-    const waitMs = engine.waitMs(this.now());
+    const waitMs = engine.waitMs(toldTime(this.#broken, this.now()));
     if (waitMs === undefined) return;
     const atMs = this.#timeline.nowMs + waitMs;
     if (atMs >= this.#tickAtMs) return;

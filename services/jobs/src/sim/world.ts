@@ -1,11 +1,12 @@
 /** One run: producers, workers, a shard and the faults between them, from one seed. */
 import type { Answer, Command, CommandKind, Enqueued } from "../engine/model/command.ts";
 import type { JobSpec } from "../engine/model/job-spec.ts";
+import type { JobsBreak } from "./breaks.ts";
 import { Chance } from "./chance.ts";
 import { Checker, nameOf } from "./checker.ts";
 import { drawJob } from "./jobs-drawn.ts";
 import { drawKnobs, type Knobs } from "./knobs.ts";
-import { SimShard } from "./sim-shard.ts";
+import { SimShard, type Watcher } from "./sim-shard.ts";
 import { SimWorker } from "./sim-worker.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -39,22 +40,28 @@ export class World {
   /** No more faults. */
   calm = false;
 
-  constructor(seed: number) {
+  /** Without one of the rules, if one is named. */
+  constructor(seed: number, broken?: JobsBreak) {
     this.#seed = seed;
     this.chance = new Chance(seed);
     this.knobs = drawKnobs(this.chance);
     const { leaseMs, lostLeasesMax, slowFlush: slow, failingFlush: failing, checkpointing } = this.knobs;
     const weather = { slow, failing, checkpointing };
-    this.shard = new SimShard(this.timeline, this.chance, { leaseMs, lostLeasesMax }, weather, {
+    const watcher: Watcher = {
       applied: (engine, command, answer, now) => this.checker.applied(engine, command, answer, now),
       restarted: (engine, now) => this.checker.restarted(engine, now),
       effects: (effects) => {
-        for (const effect of effects)
-          if (effect.kind === "stop" && effect.reason !== "cancelled")
-            this.#workers.get(effect.worker)?.stop(effect.task);
+        for (const effect of effects) {
+          if (effect.kind !== "stop" || effect.reason === "cancelled") continue;
+          // Told over the same network, and to streams that a restart has ended: a worker counts on its lease's time and on nothing else.
+          if (!this.calm && this.chance.yes(this.knobs.replyLost)) continue;
+          this.#workers.get(effect.worker)?.stop(effect.task);
+        }
       },
       broken: (what) => this.checker.break(what),
-    });
+    };
+    const terms = { leaseMs, lostLeasesMax };
+    this.shard = new SimShard(this.timeline, this.chance, terms, weather, watcher, broken);
   }
 
   run(): RunReport {
