@@ -6,7 +6,6 @@ import { connectJobs, type JobsClient } from "@keelson/jobs";
 import { startEtcd } from "@keelson/testkit/servers";
 import { stopAll } from "../process/keelson-process.ts";
 import { startStore } from "../process/store-process.ts";
-import { pause } from "./load.ts";
 import { JobsProcesses, type JobsProcessesOptions } from "./jobs-processes.ts";
 
 /** Of the long form of a test; undefined: the short one. */
@@ -42,8 +41,6 @@ export class FaultScene {
   readonly fleet: JobsProcesses;
   readonly #store: Opened;
   readonly #clients: JobsClient[] = [];
-  readonly #stopping = new AbortController();
-  #supervising: Promise<unknown> = Promise.resolve();
 
   private constructor(store: Opened, options: JobsProcessesOptions) {
     this.#store = store;
@@ -65,31 +62,14 @@ export class FaultScene {
     }
   }
 
-  async connect(): Promise<JobsClient> {
+  async connect(timeoutMs = 90_000): Promise<JobsClient> {
     const nodes = [...this.fleet.addresses.values()];
-    const client = await connectJobs({ nodes, timeoutMs: 90_000, connectTimeoutMs: 60_000 });
+    const client = await connectJobs({ nodes, timeoutMs, connectTimeoutMs: 60_000 });
     this.#clients.push(client);
     return client;
   }
 
-  /** Restarts nodes that gave up, from now on, as a supervisor does. */
-  supervise(): void {
-    const { signal } = this.#stopping;
-    const look = async (): Promise<void> => {
-      while (!signal.aborted) {
-        for (const node of this.fleet.broken) {
-          await this.fleet.kill(node);
-          if (!signal.aborted) await this.fleet.start(node);
-        }
-        await pause(500);
-      }
-    };
-    this.#supervising = look().catch((error: unknown) => error);
-  }
-
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#supervising;
     await Promise.all(this.#clients.splice(0).map((client) => client.close({ graceMs: 0 })));
     await this.fleet.stop();
     await stopAll();

@@ -38,7 +38,7 @@ function startOnS3(nodes: readonly string[]): Promise<FaultScene> {
   });
 }
 
-/** Each is shorter than what a node tries for before it gives up, unless the machine is very busy; then it is restarted. */
+/** A node that cannot write its journal for too long gives its shards up, and takes them again by itself. */
 const TROUBLES: readonly (() => Promise<void>)[] = [
   () => {
     proxy.cut();
@@ -65,6 +65,36 @@ const TROUBLES: readonly (() => Promise<void>)[] = [
   },
 ];
 
+const PATIENCE_MS = 120_000;
+
+async function until(what: string, { fleet }: FaultScene, isSo: () => boolean): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; !isSo(); await pause(200))
+    if (performance.now() > end) throw new Error(`${what} did not happen:\n${fleet.all}`);
+}
+
+function allSay({ fleet }: FaultScene, pattern: RegExp): boolean {
+  return [...fleet.running.values()].every(({ all }) => pattern.test(all));
+}
+
+test("nodes that cannot reach S3 give their shards up, and take them again when they can, with nobody's help", async () => {
+  const started = await startOnS3(["a", "b"]);
+  scene = started;
+  const witness = new Witness(LIMIT);
+  (await started.connect()).worker("work", witness.handler, { concurrency: 20 });
+  const load = new Load(await started.connect(2 * PATIENCE_MS), { lanes: 4, tenants: 12, limit: LIMIT });
+  await until("the first jobs", started, () => load.acknowledged.length > 20);
+  proxy.refuse();
+  await until("giving up", started, () => allSay(started, /gives its shards of the job queue up/));
+  await pause(2_000);
+  proxy.heal();
+  await until("coming back", started, () => allSay(started, /can be written again/));
+  const before = load.acknowledged.length;
+  await until("more jobs", started, () => load.acknowledged.length > before + 20);
+  await load.stop();
+  expect(await load.results()).toEqual(load.expected);
+  expect(witness.broken).toEqual([]);
+}, 480_000);
+
 /** Again while it is refused: the shard may be on its way to the node that came back. */
 async function split(client: JobsClient): Promise<void> {
   const isSplit = (): boolean => client.calls.map.ranges.length === SHARDS + 1;
@@ -79,7 +109,6 @@ test(
   async () => {
     scene = await startOnS3(["a", "b"]);
     const { fleet } = scene;
-    scene.supervise();
     const witness = new Witness(LIMIT);
     (await scene.connect()).worker("work", witness.handler, { concurrency: 20 });
     const client = await scene.connect();

@@ -73,11 +73,6 @@ export class JobsProcesses {
     await node?.ended;
   }
 
-  /** Nodes that gave up because their journal could not be written for too long; an operator would restart them. */
-  get broken(): readonly string[] {
-    return [...this.running].flatMap(([name, node]) => (/leaves the fleet/.test(node.all) ? [name] : []));
-  }
-
   /** What they printed, for a failing test. */
   get all(): string {
     return Array.from(this.running, ([name, node]) => `--- ${name}\n${node.all}`).join("\n");

@@ -146,7 +146,7 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         log.warn({ cause: String(cause), againMs }, "the journal still cannot be written"),
       )
       .then(() => {
-        log.info("the journal can be written again: this node takes shards of the job queue");
+        log.warn("the journal can be written again: this node takes shards of the job queue");
         self?.resume(SERVICE);
       });
   };
