@@ -2,7 +2,7 @@
  * Many nodes in one process, on a few clients and one copy of a store: for what nodes cost, and how fast many of them agree. They hold shards and answer nobody.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ring, terms, type Shard, type Store } from "@keelson/kernel";
+import { ring, terms, type DecisionKind, type Shard, type Store } from "@keelson/kernel";
 import {
   KeelsonNode,
   ServerTimeEras,
@@ -26,6 +26,8 @@ export interface InProcessFleetOptions {
 
 const SERVICE = "idle";
 const LOOK_MS = 10;
+/** Decisions after which a replica is not held by the node any more. */
+const ENDS: ReadonlySet<DecisionKind> = new Set(["draining", "handed-over", "released", "lost"]);
 
 export class InProcessFleet {
   readonly #options: InProcessFleetOptions;
@@ -34,8 +36,8 @@ export class InProcessFleet {
   readonly #mirror: Mirror;
   readonly #service: ServiceDefinition;
   readonly #clock = new SystemClock();
-  /** How often a replica became live. */
-  #becameLive = 0;
+  /** What became live and was not seen to end, by node and replica. */
+  readonly #live = new Set<string>();
 
   constructor(options: InProcessFleetOptions) {
     this.#options = options;
@@ -68,7 +70,7 @@ export class InProcessFleet {
   async holds(shards: number, withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     // Counting what is held takes long enough to slow down what is measured: it waits until it can be enough.
-    while (this.#becameLive < shards || this.held < shards) {
+    while (this.#live.size < shards || this.held < shards) {
       if (performance.now() > deadline)
         throw new Error(`${this.held} of ${shards} shards are held after ${withinMs} ms`);
       await sleep(LOOK_MS);
@@ -101,8 +103,9 @@ export class InProcessFleet {
         address: "127.0.0.1:1",
         services: [this.#service],
         terms: { ttlMs },
-        onDecision: ({ kind }) => {
-          if (kind === "live") this.#becameLive++;
+        onDecision: ({ kind, node, replica }) => {
+          if (kind === "live") this.#live.add(`${node} ${replica}`);
+          else if (ENDS.has(kind)) this.#live.delete(`${node} ${replica}`);
         },
       },
       {

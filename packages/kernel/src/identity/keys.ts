@@ -91,6 +91,7 @@ export class Keys {
   readonly era: string;
   readonly protocol: string;
   readonly manager: string;
+  readonly #contenders: string;
 
   constructor(fleet: string) {
     this.fleet = fleet;
@@ -98,6 +99,7 @@ export class Keys {
     this.era = `${this.prefix}fleet/era`;
     this.protocol = `${this.prefix}fleet/protocol`;
     this.manager = `${this.prefix}fleet/manager`;
+    this.#contenders = `${this.prefix}contender/`;
   }
 
   member(node: string): string {
@@ -119,6 +121,13 @@ export class Keys {
 
   contender(replica: ReplicaKey, node: string): string {
     return `${this.prefix}contender/${replica}/${node}`;
+  }
+
+  /** The replica that a contender's key is about; undefined for any other key. */
+  contendedFor(key: string): ReplicaKey | undefined {
+    return key.startsWith(this.#contenders)
+      ? key.slice(this.#contenders.length, key.lastIndexOf("/"))
+      : undefined;
   }
 
   primary(shard: string): string {

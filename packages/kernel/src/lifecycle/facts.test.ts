@@ -37,6 +37,17 @@ test("a contender does not hide the tenure that the store has", () => {
   expect(facts.replica(KEY, 30)).toMatchObject({ tenure: held("a", 5), since: 20 });
 });
 
+test("where the store can be asked who contends, only what was asked about is kept, and it begins with them", () => {
+  const value = { v: 1, phase: "ready", progress: 1, boot: "boot", session: "s", address: "" } as const;
+  const stored = new Map([["b", { value, revision: 6 }]]);
+  const facts = new Facts({ tenure: () => held("a", 5), contenders: () => stored });
+  expect(facts.setContender(KEY, "b", stored.get("b"), 10)).toBe(false);
+  expect(facts.known(KEY)).toBeUndefined();
+  expect(facts.replica(KEY, 20).contenders).toEqual(stored);
+  expect(facts.setContender(KEY, "b", undefined, 30)).toBe(true);
+  expect(facts.replica(KEY, 40).contenders.size).toBe(0);
+});
+
 test("grants are noted per node whether or not anybody asked about the replica", () => {
   const facts = new Facts({ tenure: () => undefined });
   facts.setTenure(KEY, held("a", 5), false, 10);

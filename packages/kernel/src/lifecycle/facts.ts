@@ -36,7 +36,9 @@ export interface ShardFacts {
 export interface TenureSource {
   /** What it says of a tenure now. */
   tenure(key: ReplicaKey): Known<Tenure> | undefined;
-  /** From now on the host keeps facts about this replica: it has to be told of every change of its tenure. Of others only of those that name its own node. */
+  /** Who contends for it now; undefined when nobody does. Without this every contender that is told is kept. */
+  contenders?(key: ReplicaKey): ReadonlyMap<string, Known<Contender>> | undefined;
+  /** From now on the host keeps facts about this replica: it has to be told of every change of its tenure and its contenders. Of others only of those that name its own node. */
   follow?(key: ReplicaKey): void;
 }
 
@@ -71,7 +73,7 @@ export class Facts {
       facts = {
         tenure: this.#source?.tenure(key),
         since: now,
-        contenders: NO_CONTENDERS,
+        contenders: this.#source?.contenders?.(key) ?? NO_CONTENDERS,
         award: undefined,
         round: 0,
         lostAfterMs: undefined,
@@ -116,12 +118,15 @@ export class Facts {
     return true;
   }
 
-  setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {
-    const facts = this.replica(key, now);
+  /** Returns whether it is kept: where the source knows contenders, what nobody asked about is not. */
+  setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): boolean {
+    const facts = this.#source?.contenders ? this.#replicas.get(key) : this.replica(key, now);
+    if (!facts) return false;
     const contenders = new Map(facts.contenders);
     if (contender) contenders.set(node, contender);
     else contenders.delete(node);
     facts.contenders = contenders.size > 0 ? contenders : NO_CONTENDERS;
+    return true;
   }
 
   setAward(key: ReplicaKey, award: Known<Award> | undefined, now: number): void {

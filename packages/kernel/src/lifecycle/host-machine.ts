@@ -140,8 +140,9 @@ export class HostMachine {
   }
 
   setContender(key: ReplicaKey, node: string, contender: Known<Contender> | undefined, now: number): void {
-    this.facts.setContender(key, node, contender, now);
+    const kept = this.facts.setContender(key, node, contender, now);
     // Another's contender concerns the holder, and whoever might become it.
+    if (!kept && node !== this.self.node) return;
     if (node === this.self.node || this.#locals.get(key)?.hold || !this.facts.known(key)?.tenure)
       this.touch(key);
   }

@@ -105,3 +105,15 @@ test("an own commit that the watch has already passed is not learnt again: what 
   expect(image.learn(6, [put("a", 6)])).toEqual([]);
   expect(image.get("a")).toBeUndefined();
 });
+
+test("keys are found by what they belong to, whichever way they came and went", () => {
+  const image = new StoreImage((key) => (key.startsWith("c/") ? key.slice(2, -2) : undefined));
+  const group = (name: string): string[] => Array.from(image.group(name) ?? [], ({ key }) => key);
+  image.relist([page(2, [entry("c/r/a", 1), entry("t/r", 2)])]);
+  image.learn(3, [put("c/r/b", 3)]);
+  expect(group("r")).toEqual(["c/r/a", "c/r/b"]);
+  image.apply(4, [gone("c/r/a", 4)]);
+  expect(group("r")).toEqual(["c/r/b"]);
+  image.relist([page(9, [entry("t/r", 2)])]);
+  expect(image.group("r")).toBeUndefined();
+});

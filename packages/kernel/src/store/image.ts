@@ -18,10 +18,17 @@ export interface ImageChange {
  */
 export class StoreImage {
   readonly #entries = new Map<string, Entry>();
+  readonly #groupOf: (key: string) => string | undefined;
+  readonly #groups = new Map<string, Map<string, Entry>>();
   /** Revisions of deletions that a slower source might contradict. Forgotten once the watch has passed them. */
   readonly #deleted = new Map<string, Revision>();
   #revision: Revision = 0;
   #incarnation: string | undefined;
+
+  /** `groupOf` names what a key belongs to, for those keys that are asked for by that. */
+  constructor(groupOf: (key: string) => string | undefined = () => undefined) {
+    this.#groupOf = groupOf;
+  }
 
   /** Every change up to here has been seen. */
   get revision(): Revision {
@@ -43,6 +50,11 @@ export class StoreImage {
 
   entries(): IterableIterator<Entry> {
     return this.#entries.values();
+  }
+
+  /** The entries whose keys belong to this; undefined when there are none. */
+  group(name: string): Iterable<Entry> | undefined {
+    return this.#groups.get(name)?.values();
   }
 
   /** One batch of a watch. */
@@ -98,7 +110,7 @@ export class StoreImage {
         listed.add(entry.key);
         const before = this.#entries.get(entry.key);
         if (replaced) {
-          this.#entries.set(entry.key, entry);
+          this.#set(entry);
           if (!before || before.revision !== entry.revision || before.value !== entry.value)
             out.push({ key: entry.key, entry, before, revision: entry.revision, expired: false });
         } else {
@@ -110,7 +122,7 @@ export class StoreImage {
     }
     for (const [key, entry] of this.#entries) {
       if (listed.has(key) || (!replaced && entry.revision > first.revision)) continue;
-      this.#entries.delete(key);
+      this.#unset(key);
       out.push({ key, entry: undefined, before: entry, revision: first.revision, expired: false });
     }
     if (replaced || first.revision > this.#revision) this.#revision = first.revision;
@@ -129,14 +141,32 @@ export class StoreImage {
     const before = this.#entries.get(entry.key);
     if (before && before.revision >= entry.revision) return;
     if ((this.#deleted.get(entry.key) ?? 0) > entry.revision) return;
-    this.#entries.set(entry.key, entry);
+    this.#set(entry);
     out.push({ key: entry.key, entry, before, revision: entry.revision, expired: false });
   }
 
   #delete(key: string, revision: Revision, expired: boolean, out: ImageChange[]): void {
     const before = this.#entries.get(key);
     if (!before || before.revision >= revision) return;
-    this.#entries.delete(key);
+    this.#unset(key);
     out.push({ key, entry: undefined, before, revision, expired });
+  }
+
+  #set(entry: Entry): void {
+    this.#entries.set(entry.key, entry);
+    const name = this.#groupOf(entry.key);
+    if (name === undefined) return;
+    const group = this.#groups.get(name);
+    if (group) group.set(entry.key, entry);
+    else this.#groups.set(name, new Map([[entry.key, entry]]));
+  }
+
+  #unset(key: string): void {
+    this.#entries.delete(key);
+    const name = this.#groupOf(key);
+    const group = name === undefined ? undefined : this.#groups.get(name);
+    if (!group) return;
+    group.delete(key);
+    if (group.size === 0) this.#groups.delete(name!);
   }
 }

@@ -77,14 +77,15 @@ export class Committer {
       const batch: Pending[] = [];
       const written = new Set<string>();
       const guarded = new Map<string, number>();
-      let operations = 0;
+      let [guards, writes] = [0, 0];
       while (this.#waiting.length > 0) {
         const { commit, incarnation } = this.#waiting[0]!;
         // A guard that many share, as on the era, is sent and counted once.
-        operations += commit.writes.length;
-        for (const { key, revision } of commit.guards) if (guarded.get(key) !== revision) operations++;
+        writes += commit.writes.length;
+        for (const { key, revision } of commit.guards) if (guarded.get(key) !== revision) guards++;
         if (batch.length > 0) {
-          if (operations > STORE_LIMITS.operationsMax || incarnation !== batch[0]!.incarnation) break;
+          if (Math.max(guards, writes) > STORE_LIMITS.operationsMax) break;
+          if (incarnation !== batch[0]!.incarnation) break;
           // A batch must mean the same as its commits one after another: none may guard on, or write, what one before it writes.
           if (
             commit.writes.some(({ key }) => written.has(key)) ||

@@ -14,6 +14,7 @@ export function fleetMirror(
     random,
     prefix: keys.prefix,
     canary: keys.era,
+    groupOf: (key) => keys.contendedFor(key),
     timeoutMs: commitTimeoutMs,
     relistMs,
     retryMsMax: renewMs,

@@ -20,6 +20,8 @@ export interface MirrorOptions {
   readonly prefix: string;
   /** The key whose revision tells, on a resumed watch, whether anything that counts happened in between. */
   readonly canary: string;
+  /** What a key belongs to, for keys that the copy is asked for by that. */
+  readonly groupOf?: (key: string) => string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly timeoutMs: number;
@@ -46,7 +48,7 @@ const BEHIND_MS = 3_000;
  * few minutes to count what the watch missed. A resumed watch is trusted only after a read shows that the store has not gone back in time.
  */
 export class Mirror {
-  readonly image = new StoreImage();
+  readonly image: StoreImage;
   /** Entries that a periodic listing found and the watch had missed. Should stay 0. */
   drift = 0;
   /** The store's own clock, as of the last listing. */
@@ -67,6 +69,7 @@ export class Mirror {
 
   constructor(options: MirrorOptions) {
     this.#options = options;
+    this.image = new StoreImage(options.groupOf);
   }
 
   /** The copy is being kept up to date. While it is not, renewals do not count. */

@@ -12,6 +12,7 @@ import {
   type Member,
   type Primary,
   type ReplicaKey,
+  type StoreImage,
   type Tenure,
   type Trouble,
   type View,
@@ -26,7 +27,7 @@ import type { Views } from "./views.ts";
 
 /** Whom a change in the copy of the store may concern. */
 export interface Fed {
-  /** Undefined: every change is told. Otherwise of tenures only what its node follows, or is named in. */
+  /** Undefined: every change is told. Otherwise of tenures and contenders only what its node follows, or is named in. */
   readonly followers: Followers<Fed> | undefined;
   readonly keys: Keys;
   readonly host: HostMachine;
@@ -52,7 +53,7 @@ interface ReadBatch {
   readonly held: ReadonlyMap<string, number>;
   /** To whom something was granted. */
   readonly granted: ReadonlySet<string>;
-  /** Of a batch of tenures and nothing else: sorted by whom they concern, once somebody has asked. */
+  /** Of a batch of tenures and contenders and nothing else: sorted by whom they concern, once somebody has asked. */
   sorted: ReadonlyMap<Fed, readonly ReadChange[]> | undefined;
 }
 
@@ -68,12 +69,14 @@ export function feed(fed: Fed, changes: readonly ImageChange[], now: number): bo
   let batch = readBatches.get(changes);
   if (!batch) readBatches.set(changes, (batch = read(fed.keys, changes)));
   let concerned = auctions.any;
+  let sortable = true;
   for (const kind of batch.kinds) {
     if (manager.noticed(kind)) concerned = true;
-    if (kind !== "tenure" && kind !== "contender") concerned = true;
+    if (kind !== "tenure" && kind !== "contender") sortable = false;
   }
+  if (!sortable) concerned = true;
   for (const [service, more] of batch.held) views.countHeld(service, more);
-  if (followers && batch.kinds.size === 1 && batch.kinds.has("tenure")) {
+  if (followers && sortable) {
     for (const node of batch.granted) host.facts.setGranted(node, now);
     batch.sorted ??= followers.sort(batch.changes, concerns);
     for (const change of batch.sorted.get(fed) ?? []) feedOne(fed, change, now);
@@ -81,13 +84,31 @@ export function feed(fed: Fed, changes: readonly ImageChange[], now: number): bo
   return concerned || host.touched;
 }
 
-function concerns({ rest, known }: ReadChange): { replica: ReplicaKey; node: string | undefined } {
-  return { replica: rest, node: (known?.value as Tenure | undefined)?.node };
+function concerns({ kind, rest, known }: ReadChange): { replica: ReplicaKey; node: string | undefined } {
+  if (kind === "tenure") return { replica: rest, node: (known?.value as Tenure | undefined)?.node };
+  const slash = rest.lastIndexOf("/");
+  return { replica: rest.slice(0, slash), node: rest.slice(slash + 1) };
 }
 
 /** A tenure as the copy of the store has it. */
 export function knownTenure(entry: Entry | undefined): Known<Tenure> | undefined {
   return entry && { value: entryValue(entry) as Tenure, revision: entry.revision };
+}
+
+/** Who contends for a replica, as the copy of the store has it. */
+export function knownContenders(
+  image: StoreImage,
+  replica: ReplicaKey,
+): ReadonlyMap<string, Known<Contender>> | undefined {
+  const entries = image.group(replica);
+  if (!entries) return undefined;
+  const contenders = new Map<string, Known<Contender>>();
+  for (const entry of entries)
+    contenders.set(entry.key.slice(entry.key.lastIndexOf("/") + 1), {
+      value: entryValue(entry) as Contender,
+      revision: entry.revision,
+    });
+  return contenders;
 }
 
 function read(keys: Keys, changes: readonly ImageChange[]): ReadBatch {

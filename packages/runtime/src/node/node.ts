@@ -40,7 +40,7 @@ import { fleetMirror } from "../mirror/fleet-mirror.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 import type { ServiceDefinition } from "../service/service.ts";
 import { Eras } from "./eras.ts";
-import { feed, knownTenure, type Fed } from "./feed.ts";
+import { feed, knownContenders, knownTenure, type Fed } from "./feed.ts";
 import { followersOf } from "./followers.ts";
 import { Membership } from "./membership.ts";
 import { nodeOptionsProblem, type NodeOptions, type NodePorts } from "./options.ts";
@@ -161,6 +161,7 @@ export class KeelsonNode {
       },
       decided: (kind, reason) => this.#decide(kind, reason),
     });
+    const followers = [...services.values()].every(knowsItsReplicas) ? followersOf<Fed>(mirror) : undefined;
     const machine = new HostMachine({
       self: { node, boot: this.boot, address },
       keys,
@@ -171,7 +172,10 @@ export class KeelsonNode {
       services: new Map([...services].map(([name, s]) => [name, hosted(s)])),
       source: {
         tenure: (replica) => knownTenure(mirror.image.get(keys.tenure(replica))),
-        follow: (replica) => this.#fed.followers?.follow(replica, this.#fed),
+        ...(followers && {
+          contenders: (replica: ReplicaKey) => knownContenders(mirror.image, replica),
+          follow: (replica: ReplicaKey) => followers.follow(replica, this.#fed),
+        }),
       },
     });
     this.#host = new Host(machine, services, {
@@ -206,7 +210,7 @@ export class KeelsonNode {
       decided: (kind, reason, replica) => this.#decide(kind, reason, replica),
     });
     this.#fed = {
-      followers: [...services.values()].every(knowsItsReplicas) ? followersOf<Fed>(mirror) : undefined,
+      followers,
       keys,
       host: machine,
       views: this.#views,

@@ -47,6 +47,11 @@ export class Lane {
     return this.#within(this.#connecting, timeoutMs);
   }
 
+  /** Connects ahead of a call that is about to come. What goes wrong, that call is told. */
+  prepare(): void {
+    this.connection(CONNECT_MS).catch(() => undefined);
+  }
+
   close(): void {
     this.#closed = true;
     this.#current?.close();

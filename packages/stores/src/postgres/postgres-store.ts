@@ -140,6 +140,8 @@ export class PostgresStore implements Store {
 
   async openSession(ttlMs: number, options: CallOptions): Promise<SessionOpened> {
     checkTtl(ttlMs);
+    // Who has a session is about to commit.
+    this.#commitLane.prepare();
     const session = newIncarnation(this.#options.random);
     const granted = Math.ceil(ttlMs);
     const asked = { id: session, ttl: granted };
