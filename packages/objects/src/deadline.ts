@@ -68,7 +68,8 @@ export class Deadline {
 
   /** The failure of a call that ended early. */
   error(cause?: unknown): ObjectError {
-    const why = this.#ended === "aborted" ? "was aborted" : `did not end within ${this.#timeoutMs} ms`;
+    const why =
+      this.#ended === "aborted" ? "was aborted" : `did not end within ${Math.round(this.#timeoutMs)} ms`;
     const options = cause === undefined ? undefined : { cause };
     if (this.#applying)
       return new ObjectError(

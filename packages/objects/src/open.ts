@@ -55,19 +55,20 @@ export async function openObjects(url: string, options: OpenObjectsOptions): Pro
 async function reach(objects: Objects, options: OpenObjectsOptions): Promise<void> {
   const { clock, random, timeoutMs = OPEN_TIMEOUT_MS, progress = () => {} } = options;
   const deadline = new Deadline(clock, `reaching ${objects.place}`, { timeoutMs });
+  let last: ObjectError | undefined;
   try {
     for (let tried = 1; ; tried += 1) {
+      const tryMs = Math.max(1, Math.min(TRY_TIMEOUT_MS, deadline.remainingMs));
       try {
         // oxlint-disable-next-line no-await-in-loop -- the next try comes after this one.
-        await objects.list("", {
-          timeoutMs: Math.max(1, Math.min(TRY_TIMEOUT_MS, deadline.remainingMs)),
-          limit: 1,
-        });
+        await objects.list("", { timeoutMs: tryMs, limit: 1 });
         return;
       } catch (error) {
         if (!(error instanceof ObjectError) || error.code !== "OBJECT_UNAVAILABLE") throw error;
+        // A try that was cut short says only that it was.
+        if (tryMs === TRY_TIMEOUT_MS) last = error;
         const waitMs = backoffMs(BACKOFF, tried, random);
-        if (deadline.remainingMs <= waitMs) throw error;
+        if (deadline.remainingMs <= waitMs) throw unreached(objects, timeoutMs, last ?? error);
         progress(`cannot reach ${objects.place} yet, trying again: ${error.message}`);
         // oxlint-disable-next-line no-await-in-loop -- the same.
         await deadline.sleep(waitMs);
@@ -76,4 +77,9 @@ async function reach(objects: Objects, options: OpenObjectsOptions): Promise<voi
   } finally {
     deadline.close();
   }
+}
+
+function unreached({ place }: Objects, timeoutMs: number, cause: ObjectError): ObjectError {
+  const text = `${place} was not reached within ${timeoutMs} ms: check the address, and that it runs; the last try: ${cause.message}`;
+  return new ObjectError("OBJECT_UNAVAILABLE", text, { cause });
 }

@@ -222,11 +222,13 @@ export class LocalAdmin implements FleetAdmin {
     const { mirror, clock } = this.#options;
     const deadline = clock.now() + READY_MS;
     while (mirror.image.incarnation === undefined) {
-      if (clock.now() >= deadline)
+      if (clock.now() >= deadline) {
+        const why = mirror.trouble === undefined ? "" : ` (${mirror.trouble})`;
         throw new AdminError(
           "NOT_KNOWN_YET",
-          "the store has not answered yet: see that it runs, and ask again",
+          `the store has not answered yet${why}: see that it runs, and ask again`,
         );
+      }
       await sleep(clock, RETRY_MS);
     }
     return takeFacts(this.#keys, mirror.image);
