@@ -92,3 +92,20 @@ test("what is missing is said in one line that can be run", () => {
     "tests need etcd, redis: run `apt-get install --no-install-recommends etcd-server etcd-client openssl redis-server` as root",
   );
 });
+
+test("the program that npm test runs says what to install where it may not install it", async () => {
+  const install = fileURLToPath(new URL("install.ts", import.meta.url));
+  const args = ["--import", "tsx", "--conditions=source", install, "etcd", "nginx", "redis"];
+  // Nothing is found without a PATH but what Debian keeps elsewhere, and no package manager either.
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { PATH: "" },
+  });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number];
+  expect(code).toBe(1);
+  expect(said).toMatch(
+    /^keelson: tests need etcd, .*redis: run `apt-get install --no-install-recommends etcd-server .*redis-server` as root\n$/,
+  );
+});
