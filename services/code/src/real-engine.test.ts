@@ -1,4 +1,6 @@
 /** Code nodes with the engine that is shipped: what the fleet promises, on real shared memory and threads. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { SystemClock, Tracer, type FinishedSpan } from "@keelson/runtime";
 import { TestFleet } from "@keelson/testkit";
 import { afterEach, expect, test, vi } from "vitest";
@@ -17,6 +19,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 let code: CodeFleet<TestFleet>;
 const fleet = (): TestFleet =>
   new TestFleet({ services: [], terms: { ttlMs: 10_000, leaveReadyMs: 10_000 } });
+/** What a killed node had is free again soon. */
+const shortLived = (): TestFleet => new TestFleet({ services: [], terms: { ttlMs: 3_000 } });
 const built: CodeIndex[] = [];
 let loads = 0;
 afterEach(async () => {
@@ -131,6 +135,51 @@ test("a drain sends the built index on, and builds nothing", async () => {
   await code.fleet.leave(holder!);
   expect((await search(1, "needle")).counts.files).toBe(50);
   expect([built.length, loads]).toEqual([1, 1]);
+});
+
+test("a node that starts again after a crash reads large indexes from its disk, and builds those that are damaged there", async () => {
+  code = new CodeFleet(shortLived(), { ctags: false, snapshots: { bytesMin: 0 } }, { open });
+  await code.add("a", BUDGET);
+  await add("one", { "x.txt": "needle one\n" });
+  await add("two", { "x.txt": "needle two\n" });
+  for (const id of [1, 2]) expect((await search(id, "needle")).counts.files).toBe(1);
+  const snapshots = join(code.scratch.folder, "node-a", "snapshots");
+  await eventually("both are on disk", () =>
+    ["1.json", "2.json"].every((name) => existsSync(join(snapshots, name))),
+  );
+  writeFileSync(join(snapshots, "2.json"), "{ torn");
+  code.fleet.kill("a");
+  await code.add("a", BUDGET);
+  for (const id of [1, 2]) expect((await search(id, "needle")).counts.files).toBe(1);
+  expect([built.length, loads]).toEqual([3, 1]);
+});
+
+test("no answer mixes two commits, however fast they follow one another", async () => {
+  code = new CodeFleet(fleet(), { ctags: false, pollMs: 100 }, { open });
+  await code.add("a", BUDGET);
+  const files = (n: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}.txt`, `needle version_${n}_\n`]));
+  await add("one", files(0));
+  const seen = new Set<string>();
+  let pushed = 0;
+  let done = false;
+  const asking = (async (): Promise<void> => {
+    while (!done) {
+      const { files: found } = await search(1, "version_[0-9]+_");
+      const versions = new Set(found.map(({ lines }) => Buffer.from(lines[0]!.text).toString()));
+      expect([found.length, [...versions]]).toEqual([20, [expect.anything()]]);
+      for (const version of versions) seen.add(version);
+    }
+  })();
+  const asked = asking.catch((error: unknown) => error);
+  while (pushed < 5) {
+    code.scratch.commit(`${code.scratch.folder}/one`, files(++pushed));
+    await code.call("catalogue", "poke", { name: "one" });
+    await eventually("it is served", async () => (await search(1, `version_${pushed}_`)).counts.files > 0);
+  }
+  done = true;
+  expect(await asked).toBeUndefined();
+  expect(seen.size).toBeGreaterThan(1);
 });
 
 test("one trace goes from the clone over the index to the first answer", async () => {

@@ -53,7 +53,16 @@ export class SnapshotFolder {
   ): Promise<{ heads: readonly Head[]; pieces: () => AsyncIterable<Uint8Array> } | undefined> {
     const note = join(this.#folder, `${repository.id}.json`);
     if (!existsSync(note)) return undefined;
-    const { v, url, heads, pieces } = JSON.parse(await readFile(note, "utf8")) as SnapshotNote;
+    const text = await readFile(note, "utf8");
+    let parsed: SnapshotNote;
+    try {
+      parsed = JSON.parse(text) as SnapshotNote;
+    } catch {
+      this.#failed(`${note} is damaged`);
+      await this.remove(repository.id);
+      return undefined;
+    }
+    const { v, url, heads, pieces } = parsed;
     const readable: boolean = v === 1;
     if (!readable || url !== repository.url) return undefined;
     return { heads, pieces: () => cut(join(this.#folder, `${repository.id}.index`), pieces) };
