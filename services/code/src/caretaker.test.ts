@@ -2,9 +2,9 @@ import { ManualClock } from "@keelson/testkit";
 import { afterEach, expect, test } from "vitest";
 import { Caretaker } from "./caretaker.ts";
 import type { RepositoryCatalogue } from "./catalogue.ts";
-import type { FleetFigures } from "./fleet-figures.ts";
+import type { Figures } from "./fleet-figures.ts";
 import { loadEveryMs, type LoadRecord } from "./node-load.ts";
-import { repositoriesMax, type Repository } from "./repository.ts";
+import { repositoriesMax } from "./repository.ts";
 
 const clock = new ManualClock();
 const lookMs = 1_000;
@@ -13,18 +13,25 @@ let caretaker: Caretaker | undefined;
 afterEach(() => caretaker?.stop());
 
 /** A fleet of three nodes that holds nothing and has nothing to do; what they say of themselves is the test's. */
-function quietFleet(
-  repositories: readonly Repository[] = [],
-  replicas = 1,
-  everyMs = lookMs,
-): { loads: Map<string, LoadRecord>; removed: string[]; wish: () => number | undefined } {
+function quietFleet(unclaimed: ReadonlyMap<string, number> = new Map()): {
+  loads: Map<string, LoadRecord>;
+  removed: string[];
+  wish: () => number | undefined;
+} {
   const loads = new Map<string, LoadRecord>();
   const removed: string[] = [];
   let wish: number | undefined;
-  const nodes = new Map(["a", "b", "c"].map((node) => [node, { node, budgetBytes: 100, takenBytes: 1 }]));
-  const figures: FleetFigures = { nodes, tenures: new Map(), demand: undefined, footprints: new Map() };
-  const catalogue: Pick<RepositoryCatalogue, "all" | "loads" | "load"> = {
-    all: () => repositories,
+  const figures: Figures = {
+    nodes: ["a", "b", "c"],
+    unclaimed,
+    resting: new Set(),
+    claims: 0,
+    demand: undefined,
+    saturation: 0.01,
+    freeBytesMax: 99,
+  };
+  const catalogue: Pick<RepositoryCatalogue, "get" | "loads" | "load"> = {
+    get: () => undefined,
     loads,
     load: (node) => {
       removed.push(node);
@@ -42,8 +49,7 @@ function quietFleet(
       count: () => undefined,
       observe: () => undefined,
     },
-    figures: () => figures,
-    replicas,
+    figures,
     sizeOf: () => 1,
     claimLatencyMs: () => 0,
     scale: {
@@ -53,7 +59,7 @@ function quietFleet(
       saturationLow: 0.4,
       sustainMs,
     },
-    lookMs: everyMs,
+    lookMs,
     log: () => undefined,
   });
   return { loads, removed, wish: () => wish };
@@ -90,12 +96,9 @@ test("what a node that is gone has said is removed after a while", async () => {
 });
 
 test("more nodes are wished for however many repositories nobody holds", async () => {
-  const repositories = Array.from(
-    { length: repositoriesMax },
-    (_, id) => ({ id, state: "active" }) as Repository,
-  );
-  const everyMs = 20_000;
-  const { wish } = quietFleet(repositories, 6, everyMs);
-  await clock.advance(2 * everyMs);
+  const unclaimed = new Map<string, number>();
+  for (let id = 1; id <= repositoriesMax; id++) unclaimed.set(`${id}/0`, clock.now());
+  const { wish } = quietFleet(unclaimed);
+  await clock.advance(40_000);
   expect(wish()).toBe(1);
 });

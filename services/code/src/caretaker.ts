@@ -5,16 +5,16 @@
 import type { Clock, Timer } from "@keelson/kernel";
 import { Autoscaler, type FleetFacts, type ScaleTerms, type ScaleWish } from "./autoscale.ts";
 import type { RepositoryCatalogue } from "./catalogue.ts";
-import { roomiest, saturation, unclaimed, type FleetFigures } from "./fleet-figures.ts";
+import type { Figures } from "./fleet-figures.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import { busiest, leftLoads } from "./node-load.ts";
+import type { Repository } from "./repository.ts";
 
 interface CaretakerPorts {
   readonly clock: Clock;
   readonly catalogue: RepositoryCatalogue;
   readonly metrics: CodeMetrics;
-  readonly figures: () => FleetFigures;
-  readonly replicas: number;
+  readonly figures: Figures;
   readonly sizeOf: (id: number) => number;
   readonly claimLatencyMs: () => number;
   readonly scale: ScaleTerms & { readonly webhook?: string | undefined };
@@ -31,13 +31,12 @@ const repeatMs = 300_000;
 export class Caretaker {
   readonly #ports: CaretakerPorts;
   readonly #scaler: Autoscaler;
-  readonly #unclaimedSince = new Map<string, number>();
   #timer: Timer | undefined;
   #stopped = false;
   #roomSeen = false;
   /** Undefined at first: who looked after the fleet before may have told something that is no longer so. */
   #told: { readonly wish: string; readonly at: number } | undefined;
-  #tenures = new Set<string>();
+  #claims = 0;
 
   constructor(ports: CaretakerPorts) {
     this.#ports = ports;
@@ -61,32 +60,33 @@ export class Caretaker {
   }
 
   async #look(): Promise<void> {
-    const figures = this.#ports.figures();
-    await this.#wake(figures);
-    await this.#scale(figures);
-    await this.#tidy(figures);
+    await this.#wake();
+    await this.#scale();
+    await this.#tidy();
   }
 
   /** One at a time: what it takes is known only when it is there. It is woken because there is room, so nothing makes room for it. */
-  async #wake(figures: FleetFigures): Promise<void> {
-    const { catalogue, sizeOf } = this.#ports;
-    const waiting = unclaimed(figures, catalogue.all(), this.#ports.replicas).length > 0;
-    const free = roomiest(figures);
-    const fits = catalogue
-      .all()
-      .filter(({ state, id }) => state === "resting" && sizeOf(id) * spare < free)
-      .sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.wantedAt - a.wantedAt || a.id - b.id)[0];
+  async #wake(): Promise<void> {
+    const { catalogue, figures, sizeOf } = this.#ports;
+    const free = figures.freeBytesMax;
+    let fits: Repository | undefined;
+    for (const id of figures.resting) {
+      const row = catalogue.get(id);
+      if (row?.state === "resting" && sizeOf(id) * spare < free && (!fits || compare(row, fits) < 0))
+        fits = row;
+    }
+    const waiting = figures.unclaimed.size > 0;
     const room = fits !== undefined && !waiting;
-    if (room && this.#roomSeen)
+    if (fits !== undefined && room && this.#roomSeen)
       await catalogue.edit([fits.id], (row) =>
         row.state === "resting" ? { ...row, state: "active", reason: "there is room again" } : row,
       );
     this.#roomSeen = room;
   }
 
-  async #scale(figures: FleetFigures): Promise<void> {
+  async #scale(): Promise<void> {
     const { clock, metrics } = this.#ports;
-    const facts = this.#facts(figures);
+    const facts = this.#facts();
     const wish = this.#scaler.judge(facts, clock.now());
     metrics.set("code_scale_wish", { up: 1, down: -1, none: 0 }[wish.direction]);
     const text = [wish.direction, ...wish.signals].join();
@@ -95,37 +95,31 @@ export class Caretaker {
     if (await this.#tell(wish, facts)) this.#told = { wish: text, at: clock.now() };
   }
 
-  #facts(figures: FleetFigures): FleetFacts {
-    const { clock, catalogue, replicas, claimLatencyMs } = this.#ports;
+  #facts(): FleetFacts {
+    const { clock, catalogue, figures, claimLatencyMs } = this.#ports;
     const now = clock.now();
-    const missing = new Set(unclaimed(figures, catalogue.all(), replicas));
-    for (const replica of this.#unclaimedSince.keys())
-      if (!missing.has(replica)) this.#unclaimedSince.delete(replica);
-    for (const replica of missing)
-      if (!this.#unclaimedSince.has(replica)) this.#unclaimedSince.set(replica, now);
-    // One by one: as arguments of one call, those of a large fleet would not fit on the stack.
-    let unclaimedMsMax = 0;
-    for (const since of this.#unclaimedSince.values()) unclaimedMsMax = Math.max(unclaimedMsMax, now - since);
-    let claims = 0;
-    for (const replica of figures.tenures.keys()) if (!this.#tenures.has(replica)) claims++;
-    this.#tenures = new Set(figures.tenures.keys());
+    // In the order in which nobody held them any more, so the first has waited longest.
+    const [since = now] = figures.unclaimed.values();
+    const claims = figures.claims - this.#claims;
+    this.#claims = figures.claims;
+    const { nodes, demand } = figures;
     return {
-      unclaimed: missing.size,
-      unclaimedMsMax,
+      unclaimed: figures.unclaimed.size,
+      unclaimedMsMax: now - since,
       claimLatencyMs: claimLatencyMs(),
-      saturation: saturation(figures),
-      demanded: figures.demand?.count ?? 0,
-      demandedBytes: figures.demand?.bytes ?? 0,
-      cpu: busiest(figures.nodes.keys(), catalogue.loads, clock.wall()),
+      saturation: figures.saturation,
+      demanded: demand?.count ?? 0,
+      demandedBytes: demand?.bytes ?? 0,
+      cpu: busiest(nodes, catalogue.loads, clock.wall()),
       claims,
-      nodes: figures.nodes.size,
+      nodes: nodes.length,
     };
   }
 
   /** One at a time is enough: nodes do not leave in crowds for long. */
-  async #tidy({ nodes }: FleetFigures): Promise<void> {
-    const { catalogue, clock } = this.#ports;
-    const [gone] = leftLoads(nodes, catalogue.loads, clock.wall());
+  async #tidy(): Promise<void> {
+    const { catalogue, clock, figures } = this.#ports;
+    const [gone] = leftLoads(new Set(figures.nodes), catalogue.loads, clock.wall());
     if (gone !== undefined) await catalogue.load(gone, undefined);
   }
 
@@ -148,4 +142,9 @@ export class Caretaker {
       return false;
     }
   }
+}
+
+/** What is pinned first, then what was wanted last. */
+function compare(a: Repository, b: Repository): number {
+  return Number(b.pinned) - Number(a.pinned) || b.wantedAt - a.wantedAt || a.id - b.id;
 }

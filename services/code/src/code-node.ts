@@ -22,7 +22,7 @@ import { CodeError } from "./code-error.ts";
 import { openCtags, type CodeEngine, type SymbolReader } from "./engine/index.ts";
 import type { Resident } from "./evict.ts";
 import { Evictor } from "./evictor.ts";
-import { demandOf, fleetFigures, saturation, tenureOf, unclaimed } from "./fleet-figures.ts";
+import { FleetFigures, demandOf, tenureOf } from "./fleet-figures.ts";
 import { CloneCache, Credentials } from "./git/index.ts";
 import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
 import { Limiter } from "./limiter.ts";
@@ -64,6 +64,7 @@ export class CodeNode {
   #node: KeelsonNode | undefined;
   #catalogue: RepositoryCatalogue | undefined;
   #evictor: Evictor | undefined;
+  #fleet: FleetFigures | undefined;
   #symbols: Promise<SymbolReader | undefined> | undefined;
   #looks = 0;
 
@@ -159,6 +160,7 @@ export class CodeNode {
     });
     this.#catalogue = catalogue;
     catalogue.onChange((about) => this.#changed(about));
+    this.#fleet = new FleetFigures({ node, service: SERVICE, catalogue, replicas: config.replicas, clock });
     this.#evictor = new Evictor({
       clock,
       random,
@@ -312,8 +314,7 @@ export class CodeNode {
       clock,
       metrics,
       catalogue: this.#list,
-      figures: () => fleetFigures(this.#node!, SERVICE),
-      replicas: config.replicas,
+      figures: this.#fleet!,
       sizeOf: (id) => this.#budget.sizeOf(String(id)),
       claimLatencyMs: () =>
         this.#figures.claimLatencyMs(this.#node?.auctions.of(SERVICE)?.market.claimLatency),
@@ -326,7 +327,7 @@ export class CodeNode {
 
   /** Once a second: what the metrics say. */
   #look(): void {
-    const { metrics, config } = this.#context;
+    const { metrics } = this.#context;
     const market = this.#node?.auctions.of(SERVICE)?.market;
     if (market) this.#auctionMetrics.look(market);
     metrics.set("code_memory_used_bytes", this.#engine.memory.usedBytes);
@@ -340,15 +341,13 @@ export class CodeNode {
       metrics.set("memory_bytes", held.memoryBytes, { repository: name });
       metrics.set("last_served_at", Math.floor(held.traffic.lastServedAt / 1_000), { repository: name });
     }
-    // The whole fleet is looked at less often: that takes time in proportion to it.
-    if (!this.#node || this.#looks++ % fleetLooks !== 0) return;
+    const figures = this.#fleet;
+    if (!figures || this.#looks++ % fleetLooks !== 0) return;
     void this.#tellLoad();
-    const figures = fleetFigures(this.#node, SERVICE);
-    const rows = this.#list.all();
-    metrics.set("code_repositories_unclaimed", unclaimed(figures, rows, config.replicas).length);
+    metrics.set("code_repositories_unclaimed", figures.unclaimed.size);
     metrics.set("code_repositories_demanded", figures.demand?.count ?? 0);
-    metrics.set("code_repositories_resting", rows.filter(({ state }) => state === "resting").length);
-    metrics.set("code_fleet_saturation", saturation(figures));
+    metrics.set("code_repositories_resting", figures.resting.size);
+    metrics.set("code_fleet_saturation", figures.saturation);
   }
 
   async #tellLoad(): Promise<void> {
@@ -376,6 +375,7 @@ export class CodeNode {
   async #stop(): Promise<void> {
     this.#figures.stop();
     this.#evictor?.stop();
+    this.#fleet?.stop();
     this.#catalogue?.stop();
     this.#transfers.stop();
     await Promise.all([...this.#held.values()].map((held) => held.close()));

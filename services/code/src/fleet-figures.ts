@@ -1,87 +1,208 @@
-/** What a node's copy of the store tells about the whole fleet of the service: who has how much memory, what is held, and what fits nowhere. Only reads. */
-import type { Bidder, Demand, Footprint, Tenure } from "@keelson/kernel";
+/**
+ * What a node's copy of the store tells about the whole fleet of the service: who has how much memory, what is held, what nobody holds and what fits nowhere. Kept up with every
+ * change, because counting anew takes time in proportion to the fleet, and the event loop has none to spare. Only reads.
+ */
+import type { Bidder, Clock, Demand, Footprint, ImageChange, Tenure, Timer } from "@keelson/kernel";
 import type { KeelsonNode } from "@keelson/runtime";
+import type { RepositoryCatalogue } from "./catalogue.ts";
 import type { Repository } from "./repository.ts";
 
 interface Room {
-  readonly node: string;
   readonly budgetBytes: number;
-  takenBytes: number;
+  readonly takenBytes: number;
 }
 
-export interface FleetFigures {
-  readonly nodes: ReadonlyMap<string, Room>;
-  /** By `<shard>/<replica>`. */
-  readonly tenures: ReadonlyMap<string, Tenure>;
+/** What others ask of it. */
+export interface Figures {
+  /** Who can hold something. */
+  readonly nodes: readonly string[];
+  /** Replicas of active repositories that nobody holds, with since when, on the clock. */
+  readonly unclaimed: ReadonlyMap<string, number>;
+  /** Active ones are not in it. */
+  readonly resting: ReadonlySet<number>;
+  /** How often somebody began to hold something, since this node looks. */
+  readonly claims: number;
   readonly demand: Demand | undefined;
-  /** By shard. */
-  readonly footprints: ReadonlyMap<string, number>;
+  /** Of the fleet's memory, the share that is taken. */
+  readonly saturation: number;
+  /** Of the node with the most room. */
+  readonly freeBytesMax: number;
 }
 
-export function fleetFigures(node: Pick<KeelsonNode, "mirror" | "keys">, service: string): FleetFigures {
-  const nodes = new Map<string, Room>();
-  const tenures = new Map<string, Tenure>();
-  const footprints = new Map<string, number>();
-  const { keys } = node;
-  const tenurePrefix = keys.tenure(`${service}/`);
-  const bidderPrefix = `${keys.auction(service, "bidder")}/`;
-  const footprintPrefix = `${keys.auction(service, "footprint")}/`;
-  for (const { key, value } of node.mirror.image.entries()) {
-    if (key.startsWith(tenurePrefix))
-      tenures.set(key.slice(tenurePrefix.length), JSON.parse(value) as Tenure);
-    else if (key.startsWith(footprintPrefix))
-      footprints.set(key.slice(footprintPrefix.length), (JSON.parse(value) as Footprint).bytes);
-    else if (key.startsWith(bidderPrefix)) {
-      const { node: name, budgetBytes } = JSON.parse(value) as Bidder;
-      nodes.set(name, { node: name, budgetBytes, takenBytes: 0 });
+type Source = Pick<KeelsonNode, "mirror" | "keys">;
+
+/** Changes that are taken in at once: a few milliseconds' worth. A node that has just started is told of all there is. */
+const changesPerTurn = 2_000;
+
+export class FleetFigures implements Figures {
+  readonly #node: Source;
+  readonly #service: string;
+  readonly #catalogue: Pick<RepositoryCatalogue, "get">;
+  readonly #replicas: number;
+  readonly #clock: Clock;
+  readonly #prefixes: { readonly tenure: string; readonly bidder: string; readonly footprint: string };
+  /** By the key that a node says it with. */
+  readonly #bidders = new Map<string, Bidder>();
+  readonly #taken = new Map<string, number>();
+  /** By `<shard>/<replica>`: who holds it. */
+  readonly #holders = new Map<string, string>();
+  /** By shard. */
+  readonly #footprints = new Map<string, number>();
+  readonly #ends: readonly (() => void)[];
+  #told: ImageChange[] = [];
+  #next: Timer | undefined;
+  readonly unclaimed = new Map<string, number>();
+  readonly resting = new Set<number>();
+  claims = 0;
+
+  constructor(options: {
+    readonly node: Source;
+    readonly service: string;
+    readonly catalogue: Pick<RepositoryCatalogue, "all" | "get" | "onChange">;
+    readonly replicas: number;
+    readonly clock: Clock;
+  }) {
+    const { node, service, catalogue, replicas, clock } = options;
+    const { keys } = node;
+    this.#node = node;
+    this.#service = service;
+    this.#catalogue = catalogue;
+    this.#replicas = replicas;
+    this.#clock = clock;
+    this.#prefixes = {
+      tenure: keys.tenure(`${service}/`),
+      bidder: `${keys.auction(service, "bidder")}/`,
+      footprint: `${keys.auction(service, "footprint")}/`,
+    };
+    for (const row of catalogue.all()) this.#repository(row.id, row);
+    this.#ends = [
+      catalogue.onChange((about) => this.#listChanged(about)),
+      node.mirror.subscribe({
+        changed: (changes) => this.#storeChanged(changes),
+        // What a listing changed is told as changes.
+        listed: () => undefined,
+      }),
+    ];
+  }
+
+  stop(): void {
+    this.#next?.cancel();
+    for (const end of this.#ends) end();
+  }
+
+  get nodes(): readonly string[] {
+    return Array.from(this.#bidders.values(), ({ node }) => node);
+  }
+
+  get demand(): Demand | undefined {
+    return demandOf(this.#node, this.#service);
+  }
+
+  get saturation(): number {
+    let taken = 0;
+    let budget = 0;
+    for (const each of this.#rooms()) {
+      taken += each.takenBytes;
+      budget += each.budgetBytes;
+    }
+    return budget === 0 ? 0 : taken / budget;
+  }
+
+  get freeBytesMax(): number {
+    let free = 0;
+    for (const { budgetBytes, takenBytes } of this.#rooms()) free = Math.max(free, budgetBytes - takenBytes);
+    return free;
+  }
+
+  *#rooms(): Iterable<Room> {
+    for (const { node, budgetBytes } of this.#bidders.values())
+      yield { budgetBytes, takenBytes: this.#taken.get(node) ?? 0 };
+  }
+
+  #listChanged(about: string): void {
+    const [part, id] = about.split("/");
+    if (part === "repo") this.#repository(Number(id), this.#catalogue.get(Number(id)));
+  }
+
+  #repository(id: number, row: Pick<Repository, "state"> | undefined): void {
+    if (row?.state === "resting") this.resting.add(id);
+    else this.resting.delete(id);
+    for (let replica = 0; replica < this.#replicas; replica++)
+      this.#claim(`${id}/${replica}`, row?.state === "active");
+  }
+
+  #claim(replica: string, wanted: boolean): void {
+    if (!wanted || this.#holders.has(replica)) this.unclaimed.delete(replica);
+    else if (!this.unclaimed.has(replica)) this.unclaimed.set(replica, this.#clock.now());
+  }
+
+  #storeChanged(changes: readonly ImageChange[]): void {
+    for (const change of changes) if (this.#concerns(change.key)) this.#told.push(change);
+    if (this.#next === undefined) this.#takeIn();
+  }
+
+  #concerns(key: string): boolean {
+    const { tenure, bidder, footprint } = this.#prefixes;
+    return key.startsWith(tenure) || key.startsWith(footprint) || key.startsWith(bidder);
+  }
+
+  #takeIn(): void {
+    this.#next = undefined;
+    for (const change of this.#told.splice(0, changesPerTurn)) this.#change(change);
+    if (this.#told.length > 0) this.#next = this.#clock.after(1, () => this.#takeIn());
+  }
+
+  #change({ key, entry }: ImageChange): void {
+    const { tenure, footprint } = this.#prefixes;
+    if (key.startsWith(tenure)) {
+      const replica = key.slice(tenure.length);
+      this.#held(replica, entry && (JSON.parse(entry.value) as Tenure).node);
+    } else if (key.startsWith(footprint)) {
+      const bytes = entry && (JSON.parse(entry.value) as Footprint).bytes;
+      this.#measured(key.slice(footprint.length), bytes ?? 0);
+    } else if (entry) this.#bidders.set(key, JSON.parse(entry.value) as Bidder);
+    else this.#bidders.delete(key);
+  }
+
+  #held(replica: string, node: string | undefined): void {
+    const before = this.#holders.get(replica);
+    if (before === node) return;
+    const shard = replica.slice(0, replica.lastIndexOf("/"));
+    const bytes = this.#footprints.get(shard) ?? 0;
+    if (before !== undefined) this.#take(before, -bytes);
+    if (node === undefined) this.#holders.delete(replica);
+    else {
+      this.#take(node, bytes);
+      this.#holders.set(replica, node);
+      if (before === undefined) this.claims++;
+    }
+    this.#claim(replica, this.#catalogue.get(Number(shard))?.state === "active");
+  }
+
+  #measured(shard: string, bytes: number): void {
+    const more = bytes - (this.#footprints.get(shard) ?? 0);
+    if (bytes === 0) this.#footprints.delete(shard);
+    else this.#footprints.set(shard, bytes);
+    for (let replica = 0; replica < this.#replicas; replica++) {
+      const holder = this.#holders.get(`${shard}/${replica}`);
+      if (holder !== undefined) this.#take(holder, more);
     }
   }
-  for (const [replica, tenure] of tenures) {
-    const holder = nodes.get(tenure.node);
-    if (holder) holder.takenBytes += footprints.get(replica.slice(0, replica.lastIndexOf("/"))) ?? 0;
+
+  #take(node: string, bytes: number): void {
+    const taken = (this.#taken.get(node) ?? 0) + bytes;
+    if (taken === 0) this.#taken.delete(node);
+    else this.#taken.set(node, taken);
   }
-  return { nodes, tenures, demand: demandOf(node, service), footprints };
 }
 
 /** What fits on no node, as the auctions say; undefined when everything does. */
-export function demandOf(node: Pick<KeelsonNode, "mirror" | "keys">, service: string): Demand | undefined {
+export function demandOf(node: Source, service: string): Demand | undefined {
   const entry = node.mirror.image.get(node.keys.auction(service, "demand"));
   return entry && (JSON.parse(entry.value) as Demand);
 }
 
-export function tenureOf(node: Pick<KeelsonNode, "mirror" | "keys">, replica: string): Tenure | undefined {
+export function tenureOf(node: Source, replica: string): Tenure | undefined {
   const entry = node.mirror.image.get(node.keys.tenure(replica));
   return entry && (JSON.parse(entry.value) as Tenure);
-}
-
-/** Replicas of active repositories that nobody holds. */
-export function unclaimed(
-  figures: FleetFigures,
-  repositories: Iterable<Repository>,
-  replicas: number,
-): string[] {
-  const missing: string[] = [];
-  for (const { id, state } of repositories) {
-    if (state !== "active") continue;
-    for (let replica = 0; replica < replicas; replica++)
-      if (!figures.tenures.has(`${id}/${replica}`)) missing.push(`${id}/${replica}`);
-  }
-  return missing;
-}
-
-export function saturation({ nodes }: FleetFigures): number {
-  let taken = 0;
-  let budget = 0;
-  for (const each of nodes.values()) {
-    taken += each.takenBytes;
-    budget += each.budgetBytes;
-  }
-  return budget === 0 ? 0 : taken / budget;
-}
-
-/** The node with the most room, and how much it is. */
-export function roomiest({ nodes }: FleetFigures): number {
-  let free = 0;
-  for (const { budgetBytes, takenBytes } of nodes.values()) free = Math.max(free, budgetBytes - takenBytes);
-  return free;
 }

@@ -40,7 +40,7 @@ export function busiest(
 
 /** Nodes that are gone, whose records nobody needs. */
 export function leftLoads(
-  nodes: ReadonlyMap<string, unknown>,
+  nodes: Pick<ReadonlySet<string>, "has">,
   loads: ReadonlyMap<string, LoadRecord>,
   wall: number,
 ): string[] {
