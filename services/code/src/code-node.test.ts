@@ -5,7 +5,8 @@ import { PlainIndex } from "./fixtures/plain-engine.ts";
 import { parseQuery } from "./query/index.ts";
 import type { RepositoryStatus } from "./catalogue-shard.ts";
 import type { Repository } from "./repository.ts";
-import type { ShardAnswer } from "./search/search-request.ts";
+import { unpackFiles } from "./search/packed-files.ts";
+import type { PackedAnswer, ShardAnswer } from "./search/search-request.ts";
 
 // Real git and whole fleets, on machines that are not ours alone.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -23,7 +24,8 @@ async function add(
 
 async function search(id: number, query: string): Promise<ShardAnswer> {
   const body = { query: parseQuery(query), options: { timeCapMs: 1_000 } };
-  return (await code.call(String(id), "search", body)).body as ShardAnswer;
+  const { packed, ...answer } = (await code.call(String(id), "search", body)).body as PackedAnswer;
+  return { ...answer, files: await unpackFiles(packed) };
 }
 
 async function status(): Promise<RepositoryStatus[]> {

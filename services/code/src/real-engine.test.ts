@@ -9,7 +9,8 @@ import { openEngine, type CodeEngine, type CodeIndex } from "./engine/index.ts";
 import { MemoryIndex } from "./engine/local/memory-index.ts";
 import { CodeFleet } from "./fixtures/code-fleet.ts";
 import { parseQuery } from "./query/index.ts";
-import type { ShardAnswer } from "./search/search-request.ts";
+import { unpackFiles } from "./search/packed-files.ts";
+import type { PackedAnswer, ShardAnswer } from "./search/search-request.ts";
 
 const clock = new SystemClock();
 const BUDGET = 32 << 20;
@@ -56,7 +57,8 @@ async function add(name: string, files: Readonly<Record<string, string>>): Promi
 
 async function search(id: number, query: string): Promise<ShardAnswer> {
   const body = { query: parseQuery(query), options: { timeCapMs: 5_000 } };
-  return (await code.call(String(id), "search", body)).body as ShardAnswer;
+  const { packed, ...answer } = (await code.call(String(id), "search", body)).body as PackedAnswer;
+  return { ...answer, files: await unpackFiles(packed) };
 }
 
 async function eventually(what: string, check: () => boolean | Promise<boolean>): Promise<void> {

@@ -5,7 +5,8 @@ import { CodeError } from "./code-error.ts";
 import { EngineError, type NamedSymbol } from "./engine/index.ts";
 import type { Current, HeldRepository, RepositoryPorts } from "./held-repository.ts";
 import { searchShard } from "./search/shard-search.ts";
-import type { AnsweringRepository, SearchRequest, ShardAnswer } from "./search/search-request.ts";
+import { packFiles } from "./search/packed-files.ts";
+import type { AnsweringRepository, PackedAnswer, SearchRequest } from "./search/search-request.ts";
 
 interface PrintRequest {
   readonly path: string;
@@ -72,11 +73,11 @@ export class RepositoryShard implements Shard {
     return { sizeBytes: this.#held.memoryBytes, load: this.#held.traffic.rate(this.#ports.clock.wall()) };
   }
 
-  async #search(search: SearchRequest, request: ShardRequest): Promise<ShardAnswer> {
+  async #search(search: SearchRequest, request: ShardRequest): Promise<PackedAnswer> {
     const current = this.#current();
     const { problem, repository } = this.#held;
     try {
-      const answer = await searchShard(
+      const { files, ...answer } = await searchShard(
         current.index,
         repository,
         withinTime(search, request.timeoutMs),
@@ -87,6 +88,7 @@ export class RepositoryShard implements Shard {
       return {
         repository: this.#about(current),
         ...answer,
+        packed: await packFiles(files),
         ...(problem ? { stale: problem.message } : {}),
       };
     } catch (error) {

@@ -1,6 +1,6 @@
 /** One request and its answer: what an endpoint sees of HTTP. It knows nothing of routes, tokens or the fleet. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HttpAnswer, type Principal } from "@keelson/runtime";
+import { HttpAnswer, JsonText, type Principal } from "@keelson/runtime";
 import type { Problem } from "../problem.ts";
 import type { Params } from "./path-table.ts";
 
@@ -89,17 +89,23 @@ export class Exchange {
   send(answer: unknown): void {
     if (this.#refused) throw this.#refused;
     const { status, headers, body } = answer instanceof HttpAnswer ? answer : plain(answer);
-    const text = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body ?? null);
-    const length = typeof text === "string" ? Buffer.byteLength(text) : text.byteLength;
+    const { pieces, bytes } = body instanceof JsonText ? body : whole(body);
     this.response.writeHead(status, {
       "content-type": "application/json",
       ...ANSWER_HEADERS,
-      "content-length": length,
+      "content-length": bytes,
       ...this.headers,
       ...headers,
     });
-    this.response.end(text);
+    const last = pieces.length - 1;
+    for (let i = 0; i < last; i++) this.response.write(pieces[i]);
+    this.response.end(pieces[last]);
   }
+}
+
+function whole(body: unknown): { readonly pieces: readonly (string | Uint8Array)[]; readonly bytes: number } {
+  const text = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body ?? null);
+  return { pieces: [text], bytes: typeof text === "string" ? Buffer.byteLength(text) : text.byteLength };
 }
 
 const NO_HEADERS = {};

@@ -2,7 +2,7 @@
  * Sends items as they come: server-sent events when the caller accepts them, lines of JSON otherwise. It waits for the reader, says now and then
  * that it is still there, and gives up on one that takes nothing for long. A failure after the first item is the last item.
  */
-import { redact, type Clock } from "@keelson/runtime";
+import { JsonText, redact, type Clock } from "@keelson/runtime";
 import type { Problem } from "../problem.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -17,21 +17,25 @@ export interface StreamTerms {
 interface Format {
   readonly type: string;
   readonly pulse: string;
-  item(item: unknown): string;
+  /** Around the JSON of an item. */
+  readonly before: string;
+  readonly after: string;
   failure(problem: Problem): string;
 }
 
 const EVENTS: Format = {
   type: "text/event-stream",
   pulse: ": \n\n",
-  item: (item) => `data: ${JSON.stringify(item ?? null)}\n\n`,
+  before: "data: ",
+  after: "\n\n",
   failure: (problem) => `event: error\ndata: ${JSON.stringify(failureOf(problem))}\n\n`,
 };
 
 const LINES: Format = {
   type: "application/x-ndjson",
   pulse: "\n",
-  item: (item) => `${JSON.stringify(item ?? null)}\n`,
+  before: "",
+  after: "\n",
   failure: (problem) => `${JSON.stringify(failureOf(problem))}\n`,
 };
 
@@ -57,7 +61,7 @@ export async function sendItems(
   });
   try {
     for (let next = first; next.done !== true && !exchange.gone; next = await iterator.next())
-      if (!response.write(format.item(next.value)) && !(await drained(exchange, terms))) break;
+      if (!write(response, format, next.value) && !(await drained(exchange, terms))) break;
     if (!refused) response.end();
     return refused;
   } catch (error) {
@@ -70,6 +74,14 @@ export async function sendItems(
     exchange.abort();
     await iterator.return?.(undefined);
   }
+}
+
+/** False when the reader has not taken it yet. */
+function write(response: Exchange["response"], { before, after }: Format, item: unknown): boolean {
+  if (!(item instanceof JsonText)) return response.write(`${before}${JSON.stringify(item ?? null)}${after}`);
+  if (before !== "") response.write(before);
+  for (const piece of item.pieces) response.write(piece);
+  return response.write(after);
 }
 
 function pulsing(exchange: Exchange, format: Format, { clock, pulseMs }: StreamTerms): { stop(): void } {

@@ -2,7 +2,7 @@
 export class HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Text and bytes leave as they are, anything else as JSON. */
+  /** Text, bytes and `JsonText` leave as they are, anything else as JSON. */
   readonly body: unknown;
 
   constructor(

@@ -4,6 +4,7 @@ export * from "./console.ts";
 export * from "./fleet-access.ts";
 export * from "./grpc.ts";
 export * from "./http-answer.ts";
+export * from "./json-text.ts";
 export * from "./metrics.ts";
 export * from "./node-context.ts";
 export * from "./node-services.ts";

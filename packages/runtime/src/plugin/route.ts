@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { Part, MissingPart } from "../router/scatter.ts";
 import type { FleetAccess, ShardDirectory } from "./fleet-access.ts";
 import type { HttpAnswer } from "./http-answer.ts";
+import type { JsonText } from "./json-text.ts";
 import type { Principal } from "./principal.ts";
 
 export type Scope = "read" | "write" | "admin";
@@ -60,7 +61,7 @@ export type Target<In, Out> =
   /** Whatever fits none of these: several calls, a batch over many shards, an answer that is no JSON. An async generator streams. */
   | {
       readonly kind: "custom";
-      handle(input: In, call: RouteCall): Promise<Out | HttpAnswer> | AsyncIterable<Out>;
+      handle(input: In, call: RouteCall): Promise<Out | HttpAnswer> | AsyncIterable<Out | JsonText>;
     };
 
 /** What a custom handler has besides its input. */

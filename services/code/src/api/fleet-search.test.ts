@@ -9,8 +9,9 @@ import {
 } from "@keelson/runtime";
 import { describe, expect, test } from "vitest";
 import type { Repository } from "../repository.ts";
-import type { ShardAnswer } from "../search/search-request.ts";
-import { searchFleet } from "./fleet-search.ts";
+import { packFiles } from "../search/packed-files.ts";
+import type { PackedAnswer, ShardAnswer } from "../search/search-request.ts";
+import { searchFleet, type SearchEvent } from "./fleet-search.ts";
 import { gather, type FleetAnswer } from "./gather.ts";
 import { stream } from "./search-route.ts";
 import { understand } from "./understand.ts";
@@ -63,6 +64,10 @@ function answer(id: number, score = 1, rank = 0): ShardAnswer {
   };
 }
 
+async function packed({ files, ...rest }: ShardAnswer): Promise<PackedAnswer> {
+  return { ...rest, packed: await packFiles(files) };
+}
+
 /** A fleet whose shards answer as told; a string is the code of a failure. */
 class Fleet implements Pick<FleetAccess, "call" | "many" | "shards"> {
   readonly asked: { shard: string; method: string; body: unknown }[] = [];
@@ -91,7 +96,7 @@ class Fleet implements Pick<FleetAccess, "call" | "many" | "shards"> {
       throw new RouterError(request, { code: found, text: "because", unknown: false }, 1);
     const listed = (): unknown =>
       method === "unheld" ? this.unheld : this.#page(found as readonly Repository[]);
-    const given = shard === "catalogue" ? listed() : found;
+    const given = "files" in found ? await packed(found) : listed();
     return { body: given, node: "a", replica: 0, tries: 1, epoch: { era: 1, revision: 1 } } as never;
   }
 
@@ -184,6 +189,25 @@ describe("a search of the fleet", () => {
     const found = await new Fleet(rows, answers).search("x", { filesMax: 3 });
     expect(found.files.map(({ file }) => file.score)).toEqual([299, 298, 297]);
     expect([found.counts.files, found.counts.matches]).toEqual([300, 600]);
+  });
+
+  test("keeps no more of an answer than its bound, and says what it left out", async () => {
+    const large = (id: number): ShardAnswer => {
+      const { files, ...rest } = answer(id, id);
+      return { ...rest, files: files.map((file) => ({ ...file, content: Buffer.alloc(1_000) })) };
+    };
+    const events = async function* (): AsyncGenerator<SearchEvent> {
+      await Promise.resolve();
+      for (let id = 1; id <= 1_000; id++) yield { kind: "answer", answer: large(id) };
+    };
+    const found = await gather(events(), {}, 10_000);
+    expect(found.files.map(({ file }) => file.score)).toEqual([1_000, 999, 998, 997, 996, 995, 994, 993]);
+    expect(found.counts.files).toBe(1_000);
+    expect(found.limits).toMatchObject([
+      { why: expect.stringContaining("992 files are not shown") as string },
+    ]);
+    const asked = await gather(events(), { filesMax: 5 }, 10_000);
+    expect([asked.files.length, asked.limits]).toEqual([5, []]);
   });
 
   test("lists what did not answer, with the reason, and what was cut short", async () => {

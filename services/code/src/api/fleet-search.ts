@@ -5,7 +5,13 @@
 import type { FleetAccess } from "@keelson/runtime";
 import type { Query } from "../query/index.ts";
 import { CATALOGUE_SHARD, shardOf, type Repository } from "../repository.ts";
-import type { SearchRequest, ShardAnswer, ShardSearchOptions } from "../search/search-request.ts";
+import { unpackFiles } from "../search/packed-files.ts";
+import type {
+  PackedAnswer,
+  SearchRequest,
+  ShardAnswer,
+  ShardSearchOptions,
+} from "../search/search-request.ts";
 import { askCatalogue } from "./ask-catalogue.ts";
 import { directoryOf } from "./directory.ts";
 import { meantBy } from "./meant.ts";
@@ -152,8 +158,10 @@ async function* askAll(
   });
   const unheld: Unheld[] = [];
   for await (const part of parts)
-    if ("body" in part) yield { kind: "answer", answer: part.body as ShardAnswer };
-    else {
+    if ("body" in part) {
+      const { packed, ...answer } = part.body as PackedAnswer;
+      yield { kind: "answer", answer: { ...answer, files: await unpackFiles(packed) } };
+    } else {
       const { shard, code, why } = part;
       // What is wrong with the query itself is wrong everywhere.
       if (code === "PATTERN_TOO_LARGE") throw new RangeError(why.replace(/^code\/\S+: /, ""));

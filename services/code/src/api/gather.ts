@@ -1,5 +1,9 @@
-/** Puts the answers of many repositories together: best first, with exact counts, and with everything that is missing. */
+/**
+ * Puts the answers of many repositories together: best first, with exact counts, and with everything that is missing. However many files match, it keeps no more of them than can be
+ * shown, and no more than a bound of its own.
+ */
 import type { FileMatch } from "../engine/index.ts";
+import { bytesOfFile } from "../search/bytes-of-file.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import type { Missing, SearchEvent } from "./fleet-search.ts";
 
@@ -33,15 +37,19 @@ const WHY: Readonly<Record<string, string>> = {
   "answer-bytes": "the answer was too large: ask for fewer files",
 };
 
-/** So many times what is shown is kept before it is sorted and cut. */
-const keptShare = 4;
+/** Files in one answer, and what they take, whoever asks for however many. */
+export const filesShownMax = 10_000;
+const answerBytesMax = 48 << 20;
+/** So many more than can be shown are kept before they are sorted and cut: few enough to do it in a few milliseconds. */
+const spareMin = 256;
+const spareShare = 0.25;
 
 export async function gather(
   events: AsyncIterable<SearchEvent>,
   limits: { readonly filesMax?: number | undefined; readonly matchesMax?: number | undefined } = {},
+  bytesMax: number = answerBytesMax,
 ): Promise<FleetAnswer> {
-  const filesMax = limits.filesMax ?? Infinity;
-  const found: FoundFile[] = [];
+  const kept = new Kept(limits.filesMax, bytesMax);
   const repositories: AnsweringRepository[] = [];
   const missing: Missing[] = [];
   const limited: { repository: string; why: string }[] = [];
@@ -65,12 +73,7 @@ export async function gather(
       const { answer } = event;
       const { repository, files, partial, stale } = answer;
       repositories.push(repository);
-      for (const file of files) found.push({ file, repository });
-      // What cannot be shown any more is not kept until the last repository has answered.
-      if (found.length > keptShare * filesMax) {
-        found.sort(compare);
-        found.length = filesMax;
-      }
+      for (const file of files) kept.add({ file, repository });
       if (partial !== undefined) limited.push({ repository: repository.name, why: WHY[partial] ?? partial });
       if (stale !== undefined)
         limited.push({ repository: repository.name, why: `its commit may be old: ${stale}` });
@@ -86,10 +89,60 @@ export async function gather(
     }
   }
   // Answers come in any order; what is equal is put in the order of names and files, so that the same search shows the same.
-  found.sort(compare);
+  const found = kept.best();
+  if (kept.leftOut > 0)
+    limited.push({
+      repository: "",
+      why: `the answer was too large: ${kept.leftOut} files are not shown; ask for fewer (MaxDocDisplayCount), or for something rarer`,
+    });
   missing.sort((a, b) => (a.repository < b.repository ? -1 : 1));
   repositories.sort((a, b) => a.id - b.id);
   return { files: shown(found, limits), repositories, missing, limits: limited, counts };
+}
+
+/** The best files so far: what cannot be shown any more is not kept until the last repository has answered. */
+class Kept {
+  /** That many were asked for. */
+  readonly #asked: number;
+  readonly #filesMax: number;
+  readonly #bytesMax: number;
+  readonly #spare: number;
+  #files: { readonly found: FoundFile; readonly bytes: number }[] = [];
+  #bytes = 0;
+  /** Files that were asked for and are too many, or too large. */
+  leftOut = 0;
+
+  constructor(asked: number | undefined, bytesMax: number) {
+    this.#asked = asked ?? Infinity;
+    this.#filesMax = Math.min(this.#asked, filesShownMax);
+    this.#bytesMax = bytesMax;
+    this.#spare = Math.max(spareMin, this.#filesMax * spareShare);
+  }
+
+  add(found: FoundFile): void {
+    const bytes = bytesOfFile(found.file);
+    this.#files.push({ found, bytes });
+    this.#bytes += bytes;
+    if (this.#files.length > this.#filesMax + this.#spare || this.#bytes > 2 * this.#bytesMax) this.#cut();
+  }
+
+  best(): FoundFile[] {
+    this.#cut();
+    return this.#files.map(({ found }) => found);
+  }
+
+  #cut(): void {
+    const files = this.#files.sort((a, b) => compare(a.found, b.found));
+    let end = 0;
+    let bytes = 0;
+    for (; end < files.length && end < this.#filesMax; end++) {
+      if (bytes + files[end]!.bytes > this.#bytesMax) break;
+      bytes += files[end]!.bytes;
+    }
+    this.leftOut += Math.max(0, Math.min(files.length, this.#asked) - end);
+    files.length = end;
+    this.#bytes = bytes;
+  }
 }
 
 function compare(a: FoundFile, b: FoundFile): number {

@@ -1,16 +1,16 @@
 /** Searches over HTTP: zoekt's JSON in one answer, a stream of what comes as it comes, and the plain search that people and tools use. */
-import { HttpAnswer, route, type RouteCall } from "@keelson/runtime";
+import { HttpAnswer, route, type JsonText, type RouteCall } from "@keelson/runtime";
 import { z } from "zod";
 import { QueryError, type Query } from "../query/index.ts";
 import { FacetSum } from "../search/facets.ts";
 import { searchFleet, type FleetSearch } from "./fleet-search.ts";
-import { gather } from "./gather.ts";
-import { shardMatches, zoektFile, zoektResult, ZoektSearch, type ZoektOptions } from "./zoekt.ts";
+import { filesShownMax, gather } from "./gather.ts";
+import { shardMatches, ZoektSearch, type ZoektOptions } from "./zoekt.ts";
+import { zoektAnswer, zoektItem } from "./zoekt-json.ts";
 import { understand } from "./understand.ts";
 
 const timeoutMs = 30_000;
 const patienceMs = 500;
-const filesShownMax = 10_000;
 /** What remains for putting the answer together. */
 const marginMs = 200;
 
@@ -81,11 +81,10 @@ export const search = route({
           filesMax: options.MaxDocDisplayCount || undefined,
           matchesMax: options.MaxMatchDisplayCount || undefined,
         });
-        const Result = zoektResult(answer, options, performance.now() - startedAt);
-        return new HttpAnswer(
-          { Result },
-          { headers: partialHeader(answer.missing.length + answer.limits.length) },
-        );
+        const written = await zoektAnswer(answer, options, () => performance.now() - startedAt);
+        return new HttpAnswer(written, {
+          headers: partialHeader(answer.missing.length + answer.limits.length),
+        });
       } catch (error) {
         return refused(error);
       }
@@ -115,7 +114,7 @@ export const stream = route({
   },
 });
 
-type StreamedItem = Record<string, unknown> & { kind: string };
+type StreamedItem = (Record<string, unknown> & { kind: string }) | JsonText;
 
 /** What is wrong with the query is the last item, because the first has left by then. */
 async function* streamed(body: unknown, call: RouteCall): AsyncGenerator<StreamedItem> {
@@ -147,16 +146,19 @@ async function* found(asked: Wanted, call: RouteCall): AsyncGenerator<StreamedIt
       if (partial !== undefined || stale !== undefined) totals.Partial = true;
       if (event.answer.facets) facets?.add(repository.name, counts.files, event.answer.facets);
       if (counts.files > 0 || partial !== undefined)
-        yield {
-          kind: "files",
-          Repository: repository.name,
-          Version: repository.heads[0]?.commit ?? "",
-          FileCount: counts.files,
-          MatchCount: counts.matches,
-          Files: files.map((file) => zoektFile({ file, repository }, asked.options)),
-          Partial: partial ?? "",
-          Stale: stale ?? "",
-        };
+        yield zoektItem(
+          {
+            kind: "files",
+            Repository: repository.name,
+            Version: repository.heads[0]?.commit ?? "",
+            FileCount: counts.files,
+            MatchCount: counts.matches,
+            Partial: partial ?? "",
+            Stale: stale ?? "",
+          },
+          files.map((file) => ({ file, repository })),
+          asked.options,
+        );
     }
   }
   yield {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { FileMatch, LineMatch } from "../engine/index.ts";
 import type { FleetAnswer } from "./gather.ts";
-import { zoektResult } from "./zoekt.ts";
+import { zoektAnswer } from "./zoekt-json.ts";
+import type { ZoektOptions } from "./zoekt.ts";
 
 const decode = (text: unknown): string => Buffer.from(String(text), "base64").toString();
 
@@ -74,11 +75,20 @@ function answer(change: Partial<FileMatch>): FleetAnswer {
   };
 }
 
+async function zoektResult(
+  found: FleetAnswer,
+  options: ZoektOptions,
+  durationMs: number,
+): Promise<Record<string, unknown>> {
+  const { pieces } = await zoektAnswer(found, options, () => durationMs);
+  return (JSON.parse(Buffer.concat(pieces).toString()) as { Result: Record<string, unknown> }).Result;
+}
+
 const fileOf = (result: Record<string, unknown>): Record<string, never> =>
   (result["Files"] as Record<string, never>[])[0]!;
 
-test("a result has zoekt's fields, the commit of the file's branch, and says what is missing", () => {
-  const result = zoektResult(answer({ lines: [line(2, 10, "abc")] }), {}, 1.5);
+test("a result has zoekt's fields, the commit of the file's branch, and says what is missing", async () => {
+  const result = await zoektResult(answer({ lines: [line(2, 10, "abc")] }), {}, 1.5);
   expect(result).toMatchObject({
     FileCount: 1,
     MatchCount: 1,
@@ -122,27 +132,27 @@ test("a result has zoekt's fields, the commit of the file's branch, and says wha
   ]);
 });
 
-test("a match in the name alone is a line that is the name", () => {
-  const file = fileOf(zoektResult(answer({ pathRanges: [{ start: 2, end: 4 }] }), {}, 1));
+test("a match in the name alone is a line that is the name", async () => {
+  const file = fileOf(await zoektResult(answer({ pathRanges: [{ start: 2, end: 4 }] }), {}, 1));
   expect(file["LineMatches"]).toMatchObject([
     { FileName: true, LineNumber: 0, LineFragments: [{ LineOffset: 2, MatchLength: 2 }] },
   ]);
   const chunked = fileOf(
-    zoektResult(answer({ pathRanges: [{ start: 2, end: 4 }] }), { ChunkMatches: true }, 1),
+    await zoektResult(answer({ pathRanges: [{ start: 2, end: 4 }] }), { ChunkMatches: true }, 1),
   );
   expect(chunked["ChunkMatches"]).toMatchObject([
     { FileName: true, Ranges: [{ Start: { ByteOffset: 2, LineNumber: 1, Column: 3 } }] },
   ]);
 });
 
-test("chunks join neighbouring lines with their context, each line once", () => {
+test("chunks join neighbouring lines with their context, each line once", async () => {
   // one\nab2\nmid\nab4\nfive\n … ab9
   const lines = [
     line(2, 4, "ab2", { before: "one\n", after: "mid\n" }),
     line(4, 12, "ab4", { before: "mid\n", after: "five\n" }),
     line(9, 40, "ab9"),
   ];
-  const file = fileOf(zoektResult(answer({ lines }), { ChunkMatches: true }, 1));
+  const file = fileOf(await zoektResult(answer({ lines }), { ChunkMatches: true }, 1));
   const chunks = file["ChunkMatches"] as unknown as Record<string, unknown>[];
   expect(chunks.map(({ Content }) => decode(Content))).toEqual(["one\nab2\nmid\nab4\nfive", "ab9"]);
   expect(chunks[0]).toMatchObject({

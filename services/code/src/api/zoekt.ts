@@ -1,13 +1,12 @@
 /**
  * Zoekt's JSON, as its clients expect it: field for field, with bytes in base64. What it has no word for (which repositories did not answer, and why) is added
- * in fields that its clients do not know.
+ * in fields that its clients do not know. `zoekt-json.ts` writes it.
  */
 import { z } from "zod";
 import type { LineMatch, MatchRange } from "../engine/index.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import { commitOf } from "../repository.ts";
 import type { FleetAnswer, FoundFile } from "./gather.ts";
-import { chunksOf } from "./zoekt-chunks.ts";
 import { base64, symbolInfo } from "./zoekt-values.ts";
 
 export const ZoektSearch = z.looseObject({
@@ -49,11 +48,8 @@ export function shardMatches({
   return MaxDocDisplayCount ? Math.max(shardMatchesMax, MaxDocDisplayCount) : shardMatchesMax;
 }
 
-export function zoektResult(
-  answer: FleetAnswer,
-  options: ZoektOptions,
-  durationMs: number,
-): Record<string, unknown> {
+/** All but the files. */
+export function zoektTotals(answer: FleetAnswer, durationMs: number): Record<string, unknown> {
   const { counts, missing, limits, repositories } = answer;
   return {
     ContentBytesLoaded: counts.bytesScanned,
@@ -78,7 +74,6 @@ export function zoektResult(
     FlushReason: 0,
     Priority: 0,
     MaxPendingPriority: 0,
-    Files: answer.files.map((found) => zoektFile(found, options)),
     RepoURLs: Object.fromEntries(repositories.map((each) => [each.name, fileTemplate(each)])),
     LineFragments: Object.fromEntries(repositories.map(({ name }) => [name, "#L{{.LineNumber}}"])),
     Partial: missing.length > 0 || limits.length > 0,
@@ -87,13 +82,11 @@ export function zoektResult(
   };
 }
 
-export function zoektFile({ file, repository }: FoundFile, options: ZoektOptions): Record<string, unknown> {
+/** A file without its matches. */
+export function fileHead({ file, repository }: FoundFile): Record<string, unknown> {
   const version =
     repository.heads.find(({ branch }) => file.branches.includes(branch))?.commit ??
     commitOf(repository.heads);
-  const chunks = options.ChunkMatches === true;
-  const lines =
-    file.lines.length > 0 || file.pathRanges.length === 0 ? file.lines.map(lineMatch) : [pathMatch(file)];
   return {
     FileName: file.path,
     Repository: repository.name,
@@ -108,12 +101,11 @@ export function zoektFile({ file, repository }: FoundFile, options: ZoektOptions
     RepositoryID: repository.id,
     Checksum: Buffer.from(file.oid, "hex").subarray(0, 8).toString("base64"),
     ...(file.content ? { Content: base64(file.content) } : {}),
-    LineMatches: chunks ? null : lines,
-    ChunkMatches: chunks ? chunksOf(file) : null,
   };
 }
 
-function lineMatch(match: LineMatch): Record<string, unknown> {
+/** A line without the places that matched. */
+export function lineHead(match: LineMatch): Record<string, unknown> {
   return {
     Line: base64(match.text),
     LineStart: match.start,
@@ -124,11 +116,10 @@ function lineMatch(match: LineMatch): Record<string, unknown> {
     FileName: false,
     Score: match.score,
     DebugScore: "",
-    LineFragments: match.ranges.map((range) => fragment(range, match.start)),
   };
 }
 
-function fragment({ start, end, symbol }: MatchRange, lineStart: number): Record<string, unknown> {
+export function fragment({ start, end, symbol }: MatchRange, lineStart: number): Record<string, unknown> {
   return {
     LineOffset: start.offset - lineStart,
     Offset: start.offset,
@@ -138,7 +129,7 @@ function fragment({ start, end, symbol }: MatchRange, lineStart: number): Record
 }
 
 /** A match in the name of a file is a line that is the name. */
-function pathMatch({ path, pathRanges, score }: FoundFile["file"]): Record<string, unknown> {
+export function pathMatch({ path, pathRanges, score }: FoundFile["file"]): Record<string, unknown> {
   return {
     Line: Buffer.from(path).toString("base64"),
     LineStart: 0,

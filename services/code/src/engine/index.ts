@@ -16,6 +16,7 @@ export type {
   MemoryStats,
 } from "./engine.ts";
 export { openCtags, type SymbolReader } from "./symbols/ctags.ts";
+export { Turns } from "./turns.ts";
 export { openEngine } from "./local/open-engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { EngineQuery, RegexQuery, Scope, SearchOptions, SubstringQuery, SymbolQuery } from "./query.ts";

@@ -37,6 +37,9 @@ export interface ShardAnswer {
   readonly stale?: string;
 }
 
+/** The same between nodes: see `packed-files.ts`. */
+export type PackedAnswer = Omit<ShardAnswer, "files"> & { readonly packed: Uint8Array };
+
 export interface AnsweringRepository {
   readonly id: number;
   readonly name: string;

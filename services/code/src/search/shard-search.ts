@@ -4,6 +4,7 @@
  */
 import type { CodeIndex, FileMatch } from "../engine/index.ts";
 import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
+import { bytesOfFile } from "./bytes-of-file.ts";
 import { facetFilesMax, facetsOf } from "./facets.ts";
 import type { SearchRequest, ShardAnswer } from "./search-request.ts";
 import { translate } from "./translate.ts";
@@ -84,9 +85,7 @@ async function answerRepositories(
 function bounded(files: readonly FileMatch[]): { files: readonly FileMatch[]; cut: boolean } {
   let bytes = 0;
   for (const [i, file] of files.entries()) {
-    bytes += 200 + file.path.length + (file.content?.length ?? 0);
-    for (const { text, before, after, ranges } of file.lines)
-      bytes += 120 * ranges.length + text.length + (before?.length ?? 0) + (after?.length ?? 0);
+    bytes += bytesOfFile(file);
     if (bytes > answerBytesMax) return { files: files.slice(0, i), cut: true };
   }
   return { files, cut: false };

@@ -21,12 +21,15 @@ export interface ShowTerms {
   readonly bytesMax: number;
 }
 
+const STEP_MATCHES = 256;
+
 /** With what is around it. */
 export function bytesOf({ text, before, after }: LineMatch): number {
   return text.length + (before?.length ?? 0) + (after?.length ?? 0);
 }
 
-export function materialize(hit: Hit, shown: Shown, terms: ShowTerms): FileMatch {
+/** In steps: a file can have a hundred thousand matches, and whoever asks may want to do something else in between. */
+export function* materialize(hit: Hit, shown: Shown, terms: ShowTerms): Generator<void, FileMatch> {
   const { segment, firstDocument, masks, branches } = shown;
   const { document } = hit;
   const start = segment.start(document);
@@ -43,12 +46,17 @@ export function materialize(hit: Hit, shown: Shown, terms: ShowTerms): FileMatch
     score: hit.score,
     matchCount: hit.matchCount,
     pathRanges,
-    lines: lines(hit, text, shown.symbols, terms),
+    lines: yield* lines(hit, text, shown.symbols, terms),
     ...(terms.whole ? { content: segment.content(document) } : {}),
   };
 }
 
-function lines(hit: Hit, text: Uint8Array, symbols: SymbolTable | undefined, terms: ShowTerms): LineMatch[] {
+function* lines(
+  hit: Hit,
+  text: Uint8Array,
+  symbols: SymbolTable | undefined,
+  terms: ShowTerms,
+): Generator<void, LineMatch[]> {
   const { records } = hit;
   const out: LineMatch[] = [];
   const count = Math.min(terms.matchesMax, records.length / RECORD_WORDS);
@@ -63,6 +71,7 @@ function lines(hit: Hit, text: Uint8Array, symbols: SymbolTable | undefined, ter
     let score = 0;
     for (; i < count && records[i * RECORD_WORDS + 2] === line; i += 1) {
       const each = i * RECORD_WORDS;
+      if (i % STEP_MATCHES === 0) yield;
       const from = records[each]!;
       const to = records[each + 1]!;
       const symbol = records[each + 6]! - 1;

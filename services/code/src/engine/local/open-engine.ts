@@ -6,15 +6,15 @@ import { addSymbols } from "./add-symbols.ts";
 import { buildIndex } from "./build.ts";
 import { Builder } from "./build-memory.ts";
 import { loadIndex } from "./load.ts";
-import { Searchers } from "./searchers.ts";
+import { SPARE_THREADS, Searchers } from "./searchers.ts";
 
 const THREADS = 2;
-const THREADS_MAX = 64;
+const THREADS_MAX = 60;
 
 export function openEngine(options: EngineOptions, ports: { readonly clock: Clock }): CodeEngine {
   const threads = Math.min(THREADS_MAX, Math.max(1, options.workers ?? THREADS));
-  const arenas = new ArenaSet(options.memoryBytes, threads);
-  const searchers = new Searchers(threads, arenas.arenas);
+  const arenas = new ArenaSet(options.memoryBytes, threads + SPARE_THREADS);
+  const searchers = new Searchers(threads, arenas.arenas, ports.clock);
   const builder = new Builder(arenas, ports.clock);
   const indexPorts = { arenas, searchers, clock: ports.clock };
   return {

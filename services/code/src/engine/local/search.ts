@@ -4,16 +4,16 @@ import { EngineError } from "../errors.ts";
 import type { EngineQuery, SearchOptions } from "../query.ts";
 import type { FileMatch, PartialReason, SearchCounts, SearchResult } from "../result.ts";
 import { RECORD_WORDS, compareHits, type Hit } from "../search/hit.ts";
-import { CONTROL_BYTES, control, type SearchJob, type SearchReply } from "../threads/protocol.ts";
-import { breath } from "./breath.ts";
+import { unpackHits } from "../search/packed-hits.ts";
+import { control, controlOf, type SearchJob, type SearchReply } from "../threads/protocol.ts";
+import { Turns } from "../turns.ts";
 import { bytesOf, materialize } from "./materialize.ts";
 import type { MemoryIndex, OpenPart } from "./memory-index.ts";
+import type { Running } from "./searchers.ts";
 
 const TIME_CAP_MS = 10_000;
 /** Below this one thread is done before a second could help. */
 const SPLIT_BYTES = 33_554_432;
-/** Matches put together between two breaths. */
-const MATCHES_PER_STEP = 2_000;
 const TIME_IS_UP = 1;
 const CANCELLED = 2;
 
@@ -22,22 +22,20 @@ export async function searchIndex(
   query: EngineQuery,
   options: SearchOptions,
 ): Promise<SearchResult> {
-  const run = new Run(index, options);
+  const parts = split(index, query);
+  const run = new Run(index, options, parts.length);
   try {
-    const parts = split(index, query);
     const { filesShownMax = Number.MAX_SAFE_INTEGER, filesListedMax = 0 } = options;
     const filesMax = Math.max(filesShownMax, filesListedMax);
     const replies = await Promise.all(
-      parts.map(([from, to]) => index.ports.searchers.run(run.job(query, from, to, filesMax, false))),
+      parts.map((range, part) => run.start(part, range, { query, filesMax, lines: false })),
     );
-    const hits = replies
-      .flatMap((reply) => reply.hits)
-      .sort(compareHits)
-      .slice(0, filesMax);
-    const files = await show(index, hits.slice(0, filesShownMax), options);
+    const turns = new Turns();
+    const hits = (await inOrder(index, replies, turns)).slice(0, filesMax);
+    const files = await show(index, hits.slice(0, filesShownMax), options, turns);
     const listed = hits.slice(files.length, filesListedMax).map((hit) => ({
       path: hit.path,
-      language: partOf(index, hit).segment.language(hit.document),
+      language: partOf(index, hit.segment).segment.language(hit.document),
     }));
     return { files, ...(filesListedMax > 0 ? { listed } : {}), ...run.sum(replies) };
   } finally {
@@ -50,14 +48,14 @@ export async function* searchIndexLines(
   query: EngineQuery,
   options: SearchOptions,
 ): AsyncGenerator<Uint8Array> {
-  const run = new Run(index, options);
+  const run = new Run(index, options, 1);
   const pieces: Uint8Array[] = [];
   let wake: () => void = () => undefined;
   let finished = false;
   try {
-    const job = run.job(query, 0, index.parts.length, 0, true);
-    const reply = index.ports.searchers
-      .run(job, (piece) => {
+    const asked = { query, filesMax: 0, lines: true };
+    const reply = run
+      .start(0, [0, index.parts.length], asked, (piece) => {
         pieces.push(piece);
         wake();
       })
@@ -93,42 +91,48 @@ export async function* searchIndexLines(
 class Run {
   readonly #index: MemoryIndex;
   readonly #options: SearchOptions;
-  readonly #control = new SharedArrayBuffer(CONTROL_BYTES);
-  readonly #flags = new Int32Array(this.#control);
+  readonly #control: SharedArrayBuffer;
+  readonly #flags: Int32Array;
+  readonly #running: Running[] = [];
   readonly #timer: Timer;
   readonly #onAbort = (): void => this.stop(CANCELLED);
 
-  constructor(index: MemoryIndex, options: SearchOptions) {
+  constructor(index: MemoryIndex, options: SearchOptions, parts: number) {
     this.#index = index;
     this.#options = options;
+    this.#control = controlOf(parts);
+    this.#flags = new Int32Array(this.#control);
     this.#timer = index.ports.clock.after(options.timeCapMs ?? TIME_CAP_MS, () => this.stop(TIME_IS_UP));
     if (options.signal?.aborted === true) this.stop(CANCELLED);
     options.signal?.addEventListener("abort", this.#onAbort);
   }
 
-  job(
-    query: EngineQuery,
-    from: number,
-    to: number,
-    filesMax: number,
-    lines: boolean,
-  ): Omit<SearchJob, "job"> {
-    return {
-      index: this.#index.number,
-      query,
+  start(
+    part: number,
+    [from, to]: readonly [number, number],
+    asked: Pick<SearchJob, "query" | "filesMax" | "lines">,
+    onPiece?: (piece: Uint8Array) => void,
+  ): Promise<SearchReply> {
+    const job = {
+      ...asked,
+      part,
       from,
       to,
-      filesMax,
+      index: this.#index.number,
       matchesMax: this.#options.matchesMax ?? Number.MAX_SAFE_INTEGER,
       control: this.#control,
-      lines,
-      firstOfLine: lines && this.#options.firstOfLine === true,
+      firstOfLine: asked.lines && this.#options.firstOfLine === true,
     };
+    const running = this.#index.ports.searchers.run(job, onPiece);
+    this.#running.push(running);
+    if (this.#flags[control.stop] !== 0) running.withdraw();
+    return running.reply;
   }
 
   stop(reason: number): void {
     Atomics.compareExchange(this.#flags, control.stop, 0, reason);
     Atomics.notify(this.#flags, control.inFlight);
+    for (const each of this.#running) each.withdraw();
   }
 
   taken(): void {
@@ -200,35 +204,57 @@ function isSelective(query: EngineQuery): boolean {
   }
 }
 
-function partOf(index: MemoryIndex, hit: Hit): OpenPart {
-  const part = index.opened[hit.segment];
+function partOf(index: MemoryIndex, segment: number): OpenPart {
+  const part = index.opened[segment];
   if (part === undefined)
-    throw new EngineError("CORRUPT_INDEX", `a thread knows a segment ${hit.segment} that is not there`);
+    throw new EngineError("CORRUPT_INDEX", `a thread knows a segment ${segment} that is not there`);
   return part;
 }
 
-async function show(index: MemoryIndex, hits: readonly Hit[], options: SearchOptions): Promise<FileMatch[]> {
+/** What all threads found, best first. */
+async function inOrder(index: MemoryIndex, replies: readonly SearchReply[], turns: Turns): Promise<Hit[]> {
+  const pathOf = (segment: number, document: number): string => partOf(index, segment).segment.path(document);
+  const parts = replies.map(({ hits }) => unpackHits(hits, pathOf));
+  const heads = parts.map((part) => part.next());
+  const hits: Hit[] = [];
+  for (;;) {
+    let best = -1;
+    for (const [i, head] of heads.entries()) {
+      const other = heads[best];
+      if (head.done !== true && (other?.done !== false || compareHits(head.value, other.value) < 0)) best = i;
+    }
+    const found = heads[best];
+    if (found === undefined || found.done === true) return hits;
+    hits.push(found.value);
+    heads[best] = parts[best]!.next();
+    if (turns.due) await turns.give();
+  }
+}
+
+async function show(
+  index: MemoryIndex,
+  hits: readonly Hit[],
+  options: SearchOptions,
+  turns: Turns,
+): Promise<FileMatch[]> {
   const files: FileMatch[] = [];
   let left = options.matchesShownMax ?? Number.MAX_SAFE_INTEGER;
   let bytesLeft = options.bytesShownMax ?? Number.MAX_SAFE_INTEGER;
-  let step = 0;
   for (const hit of hits) {
     if (left <= 0 || bytesLeft < 0) break;
     const { contextLines = 0, whole = false } = options;
-    const file = materialize(
+    const steps = materialize(
       hit,
-      { ...partOf(index, hit), masks: index.masks, branches: index.branches },
+      { ...partOf(index, hit.segment), masks: index.masks, branches: index.branches },
       { contextLines, whole, matchesMax: left, bytesMax: bytesLeft },
     );
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) if (turns.due) await turns.give();
+    const file = step.value;
     files.push(file);
     bytesLeft -= file.lines.reduce((sum, line) => sum + bytesOf(line), file.content?.length ?? 0);
-    const shown = Math.max(1, hit.records.length / RECORD_WORDS);
-    left -= shown;
-    step += shown;
-    if (step >= MATCHES_PER_STEP) {
-      step = 0;
-      await breath();
-    }
+    left -= Math.max(1, hit.records.length / RECORD_WORDS);
+    if (turns.due) await turns.give();
   }
   return files;
 }

@@ -8,7 +8,8 @@ import { Interrupted } from "./interrupted.ts";
 import { MatchList } from "./match-list.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import type { TextAtom } from "./text-atom.ts";
-import { compileTree, type Tree } from "./tree.ts";
+import { treeOf } from "./tree-cache.ts";
+import type { Tree } from "./tree.ts";
 
 export interface Counts {
   files: number;
@@ -69,7 +70,7 @@ export function execute(
   let tree: Tree | undefined;
   let stopped: Outcome["stopped"];
   try {
-    tree = compileTree(query, terms);
+    tree = treeOf(query, terms);
     for (const { open, number } of segments) {
       terms.checkpoint();
       if (!searchSegment(tree, open, number, terms, counts, sink)) {

@@ -25,7 +25,7 @@ export interface Tree {
   readonly pathsOnly: boolean;
 }
 
-interface TreeTerms {
+export interface TreeTerms {
   readonly branches: readonly string[];
   /** Throws when the search should stop. */
   readonly checkpoint: () => void;

@@ -4,7 +4,9 @@ import { RESERVED_BYTES, openKernels } from "../kernels/kernels.ts";
 import { copyBytes } from "../memory/copy-bytes.ts";
 import { SegmentWriter } from "../segment/writer.ts";
 import type { FromBuilder, ToBuilder } from "./protocol.ts";
+import { stepBack } from "./step-back.ts";
 
+stepBack();
 const port = parentPort!;
 let written: { readonly from: SharedArrayBuffer; readonly bytes: number } | undefined;
 let writer: { readonly memory: SharedArrayBuffer; readonly writer: SegmentWriter } | undefined;

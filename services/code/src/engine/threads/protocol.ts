@@ -3,7 +3,7 @@ import type { EngineErrorCode } from "../errors.ts";
 import type { WasmMemory } from "../kernels/wasm.ts";
 import type { EngineQuery } from "../query.ts";
 import type { Counts } from "../search/executor.ts";
-import type { Hit } from "../search/hit.ts";
+import type { PackedHits } from "../search/packed-hits.ts";
 import type { PlacedDocument } from "../segment/writer.ts";
 
 /** A run of bytes in an arena. */
@@ -32,11 +32,30 @@ export const control = {
   stop: 0,
   /** Pieces that were sent and not yet taken. */
   inFlight: 1,
+  /** Here and after: for each part of the search, which thread it is for. */
+  claims: 2,
 } as const;
-export const CONTROL_BYTES = 8;
+
+/** What stands in a claim: the part lies before this thread, which may begin with it unless it was given to another or withdrawn meanwhile. */
+export function before(thread: number): number {
+  return thread + 1;
+}
+
+export function begunBy(thread: number): number {
+  return -thread - 1;
+}
+
+/** Its time was up before any thread came to it. */
+export const WITHDRAWN = 0;
+
+export function controlOf(parts: number): SharedArrayBuffer {
+  return new SharedArrayBuffer((control.claims + parts) * 4);
+}
 
 export interface SearchJob {
   readonly job: number;
+  /** Which part of its search, for the claim. */
+  readonly part: number;
   readonly index: number;
   readonly query: EngineQuery;
   /** Numbers of segments, half-open. */
@@ -59,11 +78,19 @@ export type ToSearcher =
 export interface SearchReply {
   readonly counts: Counts;
   readonly stopped: "matches-max" | "interrupted" | undefined;
-  readonly hits: readonly Hit[];
+  /** Best first. */
+  readonly hits: PackedHits;
 }
 
 export type FromSearcher =
-  | { readonly kind: "piece"; readonly job: number; readonly piece: Uint8Array }
+  /** Where large pieces lie from now on. It is told once, because every copy of the name of shared memory weighs as much as that memory to whoever collects garbage. */
+  | { readonly kind: "ring"; readonly memory: SharedArrayBuffer }
+  /** Its bytes, or where they lie in the ring. */
+  | {
+      readonly kind: "piece";
+      readonly job: number;
+      readonly piece: Uint8Array | { readonly from: number; readonly to: number };
+    }
   | ({ readonly kind: "done"; readonly job: number } & SearchReply)
   | {
       readonly kind: "failed";

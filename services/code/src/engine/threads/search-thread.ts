@@ -1,4 +1,7 @@
-/** A searching thread: keeps its own view of arenas and indexes, and runs one search after another. It has no clock: who asks also says when to stop. */
+/**
+ * A searching thread: keeps its own view of arenas and indexes, and runs one search after another, those that were not given to another thread meanwhile. It has no clock: who
+ * asks also says when to stop.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import { EngineError } from "../errors.ts";
 import { RESERVED_BYTES, openKernels } from "../kernels/kernels.ts";
@@ -8,10 +11,20 @@ import { execute, type Outcome, type Sink } from "../search/executor.ts";
 import { HitSink } from "../search/hit-sink.ts";
 import { Interrupted } from "../search/interrupted.ts";
 import { LineSink } from "../search/line-sink.ts";
+import { NO_HITS, packHits } from "../search/packed-hits.ts";
 import { BranchMasks, type OpenSegment, type ThreadArena } from "../search/open-segment.ts";
 import { Segment } from "../segment/segment.ts";
 import { SymbolTable } from "../segment/symbols.ts";
-import { control, type FromSearcher, type IndexPlace, type SearchJob, type ToSearcher } from "./protocol.ts";
+import {
+  before,
+  begunBy,
+  control,
+  type FromSearcher,
+  type IndexPlace,
+  type SearchJob,
+  type ToSearcher,
+} from "./protocol.ts";
+import { stepBack } from "./step-back.ts";
 
 /** Pieces of an answer that may wait to be taken before the search waits too. */
 const PIECES_MAX = 4;
@@ -20,6 +33,7 @@ const RING_BYTES_MIN = 65_536;
 const SLOT_BYTES = 1_048_576;
 const WAIT_MS = 50;
 
+stepBack();
 const { thread } = workerData as { readonly thread: number };
 const port = parentPort!;
 const arenas: ThreadArena[] = [];
@@ -79,30 +93,42 @@ function openSegments(place: IndexPlace): OpenSegment[] {
  */
 let ring: { readonly bytes: Uint8Array; flags: Int32Array } | undefined;
 
-function ringOf(flags: Int32Array): Uint8Array {
-  if (ring === undefined || (ring.flags !== flags && Atomics.load(ring.flags, control.inFlight) !== 0))
-    ring = { bytes: new Uint8Array(new SharedArrayBuffer(PIECES_MAX * SLOT_BYTES)), flags };
+function ringOf(): Uint8Array {
+  if (ring === undefined || (ring.flags !== flags && Atomics.load(ring.flags, control.inFlight) !== 0)) {
+    const memory = new SharedArrayBuffer(PIECES_MAX * SLOT_BYTES);
+    ring = { bytes: new Uint8Array(memory), flags };
+    post({ kind: "ring", memory });
+  }
   ring.flags = flags;
   return ring.bytes;
 }
 
+/** Of the search that runs. */
+let flags = new Int32Array(new SharedArrayBuffer(4));
+
+function checkpoint(): void {
+  if (Atomics.load(flags, control.stop) !== 0) throw new Interrupted();
+}
+
 function run(job: SearchJob): void {
+  flags = new Int32Array(job.control);
+  const claim = control.claims + job.part;
+  const mine = before(thread);
+  if (Atomics.compareExchange(flags, claim, mine, begunBy(thread)) !== mine) return;
   try {
-    const flags = new Int32Array(job.control);
-    const checkpoint = (): void => {
-      if (Atomics.load(flags, control.stop) !== 0) throw new Interrupted();
-    };
     if (job.lines) {
       let pieces = 0;
-      const sink = new LineSink((piece) => send(job, flags, piece, pieces++, checkpoint), job.firstOfLine);
-      const outcome = search(job, checkpoint, sink);
+      const sink = new LineSink((piece) => send(job, piece, pieces++), job.firstOfLine);
+      const outcome = search(job, sink);
       // Whoever stopped the search gets what was complete by then.
       if (outcome.stopped !== "interrupted") sink.finish();
-      post({ kind: "done", job: job.job, ...outcome, hits: [] });
+      post({ kind: "done", job: job.job, ...outcome, hits: NO_HITS });
     } else {
       const sink = new HitSink(job.filesMax);
-      const outcome = search(job, checkpoint, sink);
-      post({ kind: "done", job: job.job, ...outcome, hits: sink.sorted() });
+      const outcome = search(job, sink);
+      const hits = packHits(sink.sorted());
+      const owned = [hits.scores.buffer, hits.words.buffer] as ArrayBuffer[];
+      post({ kind: "done", job: job.job, ...outcome, hits }, owned);
     }
   } catch (error) {
     const known = error instanceof EngineError ? error : undefined;
@@ -111,7 +137,7 @@ function run(job: SearchJob): void {
   }
 }
 
-function search(job: SearchJob, checkpoint: () => void, sink: Sink): Outcome {
+function search(job: SearchJob, sink: Sink): Outcome {
   const index = indexes.get(job.index);
   if (index === undefined) throw new EngineError("CLOSED", "the index was released");
   const segments = index.segments.map((open, number) => ({ open, number })).slice(job.from, job.to);
@@ -123,33 +149,26 @@ function search(job: SearchJob, checkpoint: () => void, sink: Sink): Outcome {
   );
 }
 
-function send(
-  job: SearchJob,
-  flags: Int32Array,
-  piece: Uint8Array,
-  number: number,
-  checkpoint: () => void,
-): void {
+function send(job: SearchJob, piece: Uint8Array, number: number): void {
   for (;;) {
     const inFlight = Atomics.load(flags, control.inFlight);
     if (inFlight < PIECES_MAX) break;
     checkpoint();
     Atomics.wait(flags, control.inFlight, inFlight, WAIT_MS);
   }
-  let kept: Uint8Array;
-  if (piece.length < RING_BYTES_MIN || piece.length > SLOT_BYTES) kept = piece.slice();
-  else {
-    // Pieces are taken in order, so the one that was here before is.
-    const slot = (number % PIECES_MAX) * SLOT_BYTES;
-    const bytes = ringOf(flags);
-    copyBytes(piece, bytes, slot);
-    kept = bytes.subarray(slot, slot + piece.length);
+  if (piece.length < RING_BYTES_MIN || piece.length > SLOT_BYTES) {
+    const own = piece.slice();
+    Atomics.add(flags, control.inFlight, 1);
+    post({ kind: "piece", job: job.job, piece: own }, [own.buffer]);
+    return;
   }
+  // Pieces are taken in order, so the one that was here before is.
+  const from = (number % PIECES_MAX) * SLOT_BYTES;
+  copyBytes(piece, ringOf(), from);
   Atomics.add(flags, control.inFlight, 1);
-  post({ kind: "piece", job: job.job, piece: kept });
+  post({ kind: "piece", job: job.job, piece: { from, to: from + piece.length } });
 }
 
-function post(message: FromSearcher): void {
-  const own = message.kind === "piece" && message.piece.buffer instanceof ArrayBuffer;
-  port.postMessage(message, own ? [message.piece.buffer] : []);
+function post(message: FromSearcher, owned: ArrayBuffer[] = []): void {
+  port.postMessage(message, owned);
 }

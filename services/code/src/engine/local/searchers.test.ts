@@ -1,0 +1,55 @@
+import { SystemClock } from "@keelson/runtime";
+import { afterEach, expect, test } from "vitest";
+import type { CodeEngine, CodeIndex } from "../engine.ts";
+import type { EngineQuery } from "../query.ts";
+import { openEngine } from "./open-engine.ts";
+import { SPARE_THREADS } from "./searchers.ts";
+
+const everyLine: EngineQuery = { kind: "substring", text: "x", caseSensitive: true, scope: "content" };
+const rare: EngineQuery = { kind: "substring", text: "needle", caseSensitive: true, scope: "content" };
+
+let engine: CodeEngine | undefined;
+const reading: AsyncIterator<Uint8Array>[] = [];
+afterEach(async () => {
+  for (const each of reading.splice(0)) await each.return?.();
+  await engine?.close();
+});
+
+async function open(): Promise<CodeIndex> {
+  engine = openEngine({ memoryBytes: 32_000_000, workers: 1 }, { clock: new SystemClock() });
+  const content = Buffer.from(`${"x\n".repeat(100_000)}needle\n`);
+  return engine.build([{ path: "a", oid: "00", branches: ["main"], content }], { branches: ["main"] });
+}
+
+/** A search that keeps its thread: its answer has more pieces than may wait, and nobody takes the second. */
+async function occupy(index: CodeIndex): Promise<void> {
+  const pieces = index.searchLines(everyLine, { timeCapMs: 600_000 })[Symbol.asyncIterator]();
+  reading.push(pieces);
+  expect((await pieces.next()).done).toBe(false);
+}
+
+test("a search does not wait for one that takes long", async () => {
+  const index = await open();
+  await occupy(index);
+  await occupy(index);
+  const { counts, partial } = await index.search(rare, { timeCapMs: 60_000 });
+  expect([counts.matches, partial]).toEqual([1, undefined]);
+});
+
+test("the time that a search waits for a thread counts, and ends it", async () => {
+  const index = await open();
+  for (let i = 0; i <= SPARE_THREADS; i += 1) await occupy(index);
+  const waiting = await index.search(rare, { timeCapMs: 200 });
+  expect([waiting.files, waiting.partial]).toEqual([[], "time-cap"]);
+  const left = await index.search(rare, { timeCapMs: 600_000, signal: AbortSignal.timeout(100) });
+  expect(left.partial).toBe("cancelled");
+  // Whoever leaves gives its thread back.
+  await reading.shift()?.return?.();
+  expect((await index.search(rare, { timeCapMs: 60_000 })).counts.matches).toBe(1);
+});
+
+test("one query after another finds what is there, in whatever order they come", async () => {
+  const index = await open();
+  for (const query of [rare, rare, everyLine, rare, everyLine, everyLine])
+    expect((await index.search(query)).counts.matches).toBe(query === rare ? 1 : 100_000);
+});

@@ -1,0 +1,150 @@
+/**
+ * The files of an answer as bytes, on their way from a holder to whoever asked. As objects they would be written and read between nodes in one go, and an answer of megabytes would hold up both
+ * event loops for a tenth of a second. Here both sides take turns with others.
+ *
+ * A part is two u32 (the length of the JSON, then of the bytes, little-endian), the JSON, and the bytes that it names by their lengths, in order: the file's content, then for each line its text and
+ * what is before and after it. A file with many matches is several parts, of which only the first says what file it is; so is a line. What is unknown at the end of an array is left alone.
+ */
+import {
+  Turns,
+  type FileMatch,
+  type LineMatch,
+  type MatchRange,
+  type Position,
+  type SymbolInfo,
+} from "../engine/index.ts";
+
+type PackedFile = Omit<FileMatch, "lines" | "content"> & { readonly contentBytes?: number };
+
+/** Start and end, each as offset, line and column, and the symbol when there is one. */
+type PackedRange = readonly [number, number, number, number, number, number, SymbolInfo?];
+
+/** Number, start, end, score, lengths of text (-1: more ranges of the line before), before and after (-1: there is none), ranges. */
+type PackedLine = readonly [number, number, number, number, number, number, number, readonly PackedRange[]];
+
+interface Part {
+  readonly file?: PackedFile;
+  readonly lines: readonly PackedLine[];
+}
+
+/** Ranges in one part: a few milliseconds' worth. */
+const RANGES_MAX = 2_000;
+const HEAD_BYTES = 8;
+
+export async function packFiles(files: readonly FileMatch[]): Promise<Uint8Array> {
+  const turns = new Turns();
+  const out: Uint8Array[] = [];
+  for (const { lines, content, ...file } of files) {
+    let pieces: Uint8Array[] = content === undefined ? [] : [content];
+    let part: { file?: PackedFile; lines: PackedLine[] } = {
+      file: content === undefined ? file : { ...file, contentBytes: content.length },
+      lines: [],
+    };
+    let room = RANGES_MAX;
+    for (const line of lines) {
+      let from = 0;
+      do {
+        if (room <= 0) {
+          push(out, part, pieces);
+          [part, pieces, room] = [{ lines: [] }, [], RANGES_MAX];
+          if (turns.due) await turns.give();
+        }
+        const ranges = line.ranges.slice(from, from + room).map(packRange);
+        part.lines.push(
+          from === 0 ? packLine(line, ranges, pieces) : [line.line, 0, 0, 0, -1, -1, -1, ranges],
+        );
+        from += ranges.length;
+        room -= Math.max(1, ranges.length);
+      } while (from < line.ranges.length);
+    }
+    push(out, part, pieces);
+    if (turns.due) await turns.give();
+  }
+  return Buffer.concat(out);
+}
+
+function packLine(
+  { line, start, end, score, text, before, after }: LineMatch,
+  ranges: readonly PackedRange[],
+  pieces: Uint8Array[],
+): PackedLine {
+  pieces.push(text);
+  if (before !== undefined) pieces.push(before);
+  if (after !== undefined) pieces.push(after);
+  return [line, start, end, score, text.length, before?.length ?? -1, after?.length ?? -1, ranges];
+}
+
+function packRange({ start, end, symbol }: MatchRange): PackedRange {
+  const places = [start.offset, start.line, start.column, end.offset, end.line, end.column] as const;
+  return symbol === undefined ? places : [...places, symbol];
+}
+
+function push(out: Uint8Array[], part: Part, pieces: readonly Uint8Array[]): void {
+  const json = Buffer.from(JSON.stringify(part));
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(json.length, 0);
+  head.writeUInt32LE(
+    pieces.reduce((sum, each) => sum + each.length, 0),
+    4,
+  );
+  out.push(head, json, ...pieces);
+}
+
+export async function unpackFiles(packed: Uint8Array): Promise<FileMatch[]> {
+  const turns = new Turns();
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  const files: OpenFile[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const json = at + HEAD_BYTES;
+    const body = json + bytes.readUInt32LE(at);
+    const end = body + bytes.readUInt32LE(at + 4);
+    const part = JSON.parse(bytes.toString("utf8", json, body)) as Part;
+    const cut = cutter(bytes.subarray(body, end));
+    if (part.file !== undefined) {
+      const { contentBytes, ...file } = part.file;
+      const content = contentBytes === undefined ? {} : { content: cut(contentBytes) };
+      files.push({ ...file, ...content, lines: [] });
+    }
+    const lines = files.at(-1)?.lines ?? [];
+    for (const line of part.lines) {
+      const ranges = line[7].map(unpackRange);
+      if (line[4] < 0) lines.at(-1)?.ranges.push(...ranges);
+      else lines.push(unpackLine(line, ranges, cut));
+    }
+    at = end;
+    if (turns.due) await turns.give();
+  }
+  return files;
+}
+
+/** To which more may be added. */
+type OpenLine = Omit<LineMatch, "ranges"> & { readonly ranges: MatchRange[] };
+type OpenFile = Omit<FileMatch, "lines"> & { readonly lines: OpenLine[] };
+
+function cutter(bytes: Buffer): (length: number) => Buffer {
+  let at = 0;
+  return (length) => bytes.subarray(at, (at += length));
+}
+
+function unpackLine(
+  [line, start, end, score, textBytes, beforeBytes, afterBytes]: PackedLine,
+  ranges: MatchRange[],
+  cut: (length: number) => Buffer,
+): OpenLine {
+  return {
+    line,
+    start,
+    end,
+    score,
+    text: cut(textBytes),
+    ...(beforeBytes < 0 ? {} : { before: cut(beforeBytes) }),
+    ...(afterBytes < 0 ? {} : { after: cut(afterBytes) }),
+    ranges,
+  };
+}
+
+function unpackRange([a, b, c, d, e, f, symbol]: PackedRange): MatchRange {
+  const start: Position = { offset: a, line: b, column: c };
+  const end: Position = { offset: d, line: e, column: f };
+  return symbol === undefined ? { start, end } : { start, end, symbol };
+}
