@@ -4,6 +4,7 @@ import {
   folderFilter,
   hasFilter,
   languageFilter,
+  literalFilters,
   repositoryFilter,
   toggleFilter,
 } from "./query-filters.ts";
@@ -28,6 +29,7 @@ test("a filter that is a part of a longer word is not there", () => {
 test("names are taken as they are: as expressions, and in quotes when they have spaces", () => {
   expect(repositoryFilter("a.b/c+")).toBe(String.raw`repo:^a\.b/c\+$`);
   expect(languageFilter("Protocol Buffer")).toBe('lang:"Protocol Buffer"');
+  expect(literalFilters("a.b", 'c d\\"e')).toBe(String.raw`repo:a.b file:"c d\\\"e"`);
   expect(folderFilter("my docs/")).toBe('file:^"my docs/"');
   expect(folderFilter("")).toBe("file:^[^/]+$");
   expect(fileFilter("src/a.ts")).toBe(String.raw`file:^src/a\.ts$`);

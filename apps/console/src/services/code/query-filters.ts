@@ -22,6 +22,11 @@ export function fileFilter(path: string): string {
   return `file:^${expression(path)}$`;
 }
 
+/** The same two for a query in literal mode, where there is no saying that a name is whole. */
+export function literalFilters(repository: string, path: string): string {
+  return `repo:${quoted(repository)} file:${quoted(path)}`;
+}
+
 export function hasFilter(query: string, filter: string): boolean {
   return words(query).includes(filter);
 }

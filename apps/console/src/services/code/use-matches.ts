@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { asProblem, isAbort, Problem } from "../../api/problem.ts";
 import { search, type Question } from "./code-api.ts";
-import { fileFilter, repositoryFilter } from "./query-filters.ts";
+import { fileFilter, literalFilters, repositoryFilter } from "./query-filters.ts";
 import { queryProblem, type QueryProblem } from "./query-problem.ts";
 import { bytesOf, rangesOf, textOf, type Range } from "./text-bytes.ts";
 
@@ -46,7 +46,7 @@ async function find(
   // In literal mode parentheses are ordinary characters: the filters then hold for the last alternative only, and the file is picked from what comes.
   const before = question.literal ? "" : "( ";
   const filters = question.literal
-    ? `repo:${repository} file:${path}`
+    ? literalFilters(repository, path)
     : `${repositoryFilter(repository)} ${fileFilter(path)}`;
   const text = `${before}${question.text}${question.literal ? "" : " )"} ${filters}`;
   const lines = new Map<number, readonly Range[]>();
