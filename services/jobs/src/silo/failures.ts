@@ -12,6 +12,7 @@ export const GRPC = {
   resourceExhausted: 8,
   failedPrecondition: 9,
   unimplemented: 12,
+  internal: 13,
   unavailable: 14,
 } as const;
 

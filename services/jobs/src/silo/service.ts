@@ -104,8 +104,13 @@ function steer(kind: "cancel" | "restart" | "expedite" | "delete") {
     request: { shard: string; id: string; tenant: string | undefined },
     call: SiloCall,
   ): Promise<object> => {
-    await call.command(request.shard, { kind, tenant: tenantOf(request.tenant), id: request.id });
-    return {};
+    const name = { tenant: tenantOf(request.tenant), id: request.id };
+    const answer = await call.ask(request.shard, "write", "execute", { kind, ...name });
+    if (!isRefusal(answer)) return {};
+    // What the protocol documents for the deletion of a job that has not ended.
+    if (kind === "delete" && answer.refused === "WRONG_STATE")
+      throw new GrpcFailure(GRPC.internal, answer.message);
+    throw refusalFailure(answer);
   };
 }
 
