@@ -5,7 +5,11 @@ import type { JobStopped } from "./running-job.ts";
 
 const STACK_CHARS_MAX = 4_000;
 
+/** Most handlers return nothing. */
+const NOTHING: AttemptOutcome = { kind: "succeeded", result: encodeValue(undefined) };
+
 export function succeeded(value: unknown): AttemptOutcome {
+  if (value === undefined) return NOTHING;
   let result: Uint8Array;
   try {
     result = encodeValue(value);

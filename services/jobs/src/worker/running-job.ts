@@ -25,6 +25,8 @@ export interface JobInput {
   readonly omitted: boolean;
 }
 
+const NO_INPUTS: readonly JobInput[] = Object.freeze([]);
+
 export class RunningJob<Payload = unknown> {
   readonly id: string;
   readonly tenant: string;
@@ -52,7 +54,7 @@ export class RunningJob<Payload = unknown> {
     this.metadata = task.metadata;
     this.attempt = task.attempt;
     this.isLastAttempt = task.isLastAttempt;
-    this.inputs = task.inputs.map(inputOf);
+    this.inputs = task.inputs.length === 0 ? NO_INPUTS : task.inputs.map(inputOf);
   }
 
   /** Aborted with a JobStopped when the job was cancelled, ran out of time, lost its lease, or the worker stops. Made when first asked for. */

@@ -84,7 +84,7 @@ export class ShardFeed {
         : outcome.kind === "failed"
           ? outcome.data.length
           : 0;
-    this.#reports.push({ task, outcome, tenant }, bytes + 20, done, (error) => done(error as Error));
+    this.#reports.push({ task, outcome, tenant }, bytes + 20, done, done as (error: unknown) => void);
   }
 
   /** One more task may come. It is told with the next reports, or in a moment if there are none. */
