@@ -5,9 +5,11 @@
 import {
   decodeManifest,
   encodeManifest,
-  entriesOf,
+  jobEntryKey,
   MANIFEST_KEY,
   RunWriter,
+  statusKey,
+  writeStoredJob,
   type Pages,
   type StoredJob,
 } from "@keelson/jobs/storage";
@@ -77,9 +79,10 @@ async function writeRun(
   const atMs = Date.now();
   for (let tenant = 0; tenant < TENANTS; tenant += 1)
     for (let n = from + ((tenant - (from % TENANTS) + TENANTS) % TENANTS); n < to; n += TENANTS) {
-      const { key, expiresAtMs, job, status } = entriesOf(stored(n, atMs, body), RETENTION_MS);
-      await writer.addJob(key, expiresAtMs, job);
-      await writer.add("status", status);
+      const job = stored(n, atMs, body);
+      const expiresAtMs = job.statusAtMs + RETENTION_MS;
+      await writer.addJob(jobEntryKey(job.tenant, job.id), expiresAtMs, (out) => writeStoredJob(out, job));
+      await writer.add("status", { key: statusKey(job.tenant, job), expiresAtMs, value: "" });
     }
   return (await writer.finish([])).id;
 }

@@ -4,14 +4,9 @@
  * job gets its input, a failed dependency fails its dependents, a successor is let go) is part of it.
  */
 import { decodeBody, isPlainBody, writeList, type Content } from "./codec/body.ts";
+import { writeAttempt, writeOutcome } from "./codec/past.ts";
 import { OP, type RecordLog } from "./codec/record-log.ts";
-import {
-  writeAttempt,
-  writeInput,
-  writeOutcome,
-  writeStoredJob,
-  type StoredJob,
-} from "./codec/stored-job.ts";
+import { writeInput, writeStoredJob, type StoredJob } from "./codec/stored-job.ts";
 import { JOB_LIMITS } from "./model/limits.ts";
 import { isFinal, type JobStatus } from "./model/views.ts";
 import { SettingChanges, SWEEP_MIN } from "./setting-changes.ts";
@@ -117,8 +112,10 @@ export class Changes extends SettingChanges {
     tenant.jobs.set(job.id, job);
     tenant.statuses[status].add(job);
     state.counts[status] += 1;
-    if (isFinal(status)) state.finished.add(job);
-    else this.#activate(job, content);
+    if (isFinal(status)) {
+      job.settle();
+      state.finished.add(job);
+    } else this.#activate(job, content);
     return job;
   }
 
@@ -192,12 +189,11 @@ export class Changes extends SettingChanges {
   restarted(stored: StoredJob): Job {
     if (this.writes) writeStoredJob(this.#log.op(OP.restarted), stored);
     const state = this.#state;
-    const job = state.find(stored.tenant, stored.id) ?? this.#recall(stored);
-    state.finished.delete(job);
+    const ended = state.find(stored.tenant, stored.id);
+    if (ended !== undefined) this.#replace(ended);
+    const job = this.#recall(stored);
     this.#forget(stored);
     const past = job.ensurePast();
-    // In memory there may be older ones than the record has.
-    past.attempts.splice(0, past.attempts.length - (stored.past?.attempts.length ?? 0));
     past.countAtRestart = past.count;
     past.lostLeases = 0;
     past.started = false;
@@ -278,6 +274,14 @@ export class Changes extends SettingChanges {
     for (const input of stored.flow.inputs) this.#give(job.flow, input);
   }
 
+  /** Another takes its place under its name. Whoever writes it to pages may not have come to it yet, so it stays as it is. */
+  #replace(ended: Job): void {
+    const state = this.#state;
+    state.finished.delete(ended);
+    ended.tenant.statuses[ended.status].remove(ended);
+    state.counts[ended.status] -= 1;
+  }
+
   #recall(stored: StoredJob): Job {
     const state = this.#state;
     const tenant = state.tenant(stored.tenant);
@@ -353,6 +357,7 @@ export class Changes extends SettingChanges {
   #end(job: Job, status: Exclude<JobStatus, "scheduled" | "running">): void {
     const state = this.#state;
     this.#setStatus(job, status);
+    job.settle();
     state.pages.remove(job);
     state.finished.add(job);
     job.group.jobs -= 1;

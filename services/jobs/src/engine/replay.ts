@@ -2,7 +2,8 @@
 import { readList, decodeBody } from "./codec/body.ts";
 import type { ByteReader } from "./codec/byte-reader.ts";
 import { OP, openRecord } from "./codec/record-log.ts";
-import { readAttempt, readInput, readOutcome, readStoredJob } from "./codec/stored-job.ts";
+import { readAttempt, readOutcome } from "./codec/past.ts";
+import { readInput, readStoredJob } from "./codec/stored-job.ts";
 import type { Core } from "./core.ts";
 import type { ScheduleSpec } from "./model/job-spec.ts";
 import type { JobStatus } from "./model/views.ts";

@@ -259,7 +259,7 @@ export class SimShard {
       const finished = new Map(this.#base.finished);
       const forgotten = [...state.forgotten.entries()];
       for (const [key] of forgotten) finished.delete(key);
-      for (const job of state.finished) finished.set(`${job.tenant.name}\0${job.id}`, frozen(storeJob(job)));
+      for (const job of state.finished) finished.set(`${job.tenant.name}\0${job.id}`, storeJob(job));
       state.pages.beginHandOver((page) => {
         if (page.size === 0) pages.delete(page.number);
         else pages.set(page.number, encodeJobPage(page));
@@ -289,9 +289,4 @@ export class SimShard {
       if (state.finished.has(job) && !state.forgotten.has(key)) state.drop(job);
     }
   }
-}
-
-function frozen(job: StoredJob): StoredJob {
-  const { past } = job;
-  return past === undefined ? job : { ...job, past: { ...past, attempts: [...past.attempts] } };
 }

@@ -4,7 +4,6 @@
  */
 import { encodeJobPage } from "../engine/checkpoint/job-page.ts";
 import { encodeRest } from "../engine/checkpoint/rest.ts";
-import { storeJob, type StoredJob } from "../engine/codec/stored-job.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Job } from "../engine/state/job.ts";
 import { jobKey } from "../engine/state/state.ts";
@@ -132,7 +131,7 @@ export class Checkpointer {
     marked.catch(() => {});
     this.bytesAtLast = commits.bytes;
     const rest = restEntries(number, encodeRest(state));
-    const ended = Array.from(state.finished, (job) => ({ job, stored: frozen(job) }));
+    const ended = [...state.finished];
     const forgotten = Array.from(state.forgotten.entries());
     const written = await this.#writeActive(number, keys);
     for (const { key } of rest) keys.push(key);
@@ -141,9 +140,9 @@ export class Checkpointer {
         ? undefined
         : await finished.write(
             number,
-            ended.map(({ stored }) => stored),
+            ended,
             forgotten.map(([, name]) => name),
-            (key) => keys.push(key),
+            { onKey: (key) => keys.push(key), pause: this.#options.pause },
           );
     const from = await marked;
     const released = this.#manifest.tails
@@ -214,9 +213,9 @@ export class Checkpointer {
   }
 
   /** Takes out of memory what was written. A job that was restarted since is among the forgotten, even if it ended again in the same millisecond. */
-  #evict(ended: readonly { readonly job: Job }[]): void {
+  #evict(ended: readonly Job[]): void {
     const { state } = this.#options.engine;
-    for (const { job } of ended) {
+    for (const job of ended) {
       const key = jobKey({ tenant: job.tenant.name, id: job.id });
       if (state.finished.has(job) && !state.forgotten.has(key)) state.drop(job);
     }
@@ -292,11 +291,4 @@ function* batchesOf(entries: readonly PageEntry[]): Generator<readonly PageEntry
     bytes = 0;
   }
   if (some.length > 0) yield some;
-}
-
-/** A copy that a restart of the job does not change. */
-function frozen(job: Job): StoredJob {
-  const stored = storeJob(job);
-  const { past } = stored;
-  return past === undefined ? stored : { ...stored, past: { ...past, attempts: [...past.attempts] } };
 }

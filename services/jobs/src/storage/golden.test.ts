@@ -7,7 +7,6 @@ import { encodeRest } from "../engine/checkpoint/rest.ts";
 import { OP, RecordLog } from "../engine/codec/record-log.ts";
 import { done, EngineScene, failed, job } from "../engine/engine-scene.ts";
 import { Engine, type TakenTask } from "../engine/index.ts";
-import { storeJob } from "../engine/codec/stored-job.ts";
 import { packJobs } from "../shard/packed/jobs.ts";
 import { packReports } from "../shard/packed/reports.ts";
 import { packTasks } from "../shard/packed/tasks.ts";
@@ -115,7 +114,7 @@ async function made(): Promise<Map<string, Buffer>> {
   all.set("rest", encodeRest(state));
   const place = new MemoryPagesPlace().open();
   const finished = await FinishedJobs.load(place, [], 86_400_000);
-  await finished.write(7, Array.from(state.finished, storeJob), [{ tenant: "t", id: "gone" }]);
+  await finished.write(7, [...state.finished], [{ tenant: "t", id: "gone" }]);
   for (const { key, value } of await place.scan("", { limit: 100 }))
     all.set(`page-${key.replaceAll("/", "-")}`, Buffer.from(value));
   const epoch = { era: 1, revision: 9 };

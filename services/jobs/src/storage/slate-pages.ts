@@ -23,6 +23,8 @@ export interface SlatePagesOptions {
 /** Memtables up to this size are written by one flush. Pages are written rarely and in large batches. */
 const L0_BYTES = 16 * 1024 * 1024;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+/** Handed over in one turn of the event loop: a few milliseconds. */
+const TURN_BYTES = 256 * 1024;
 
 export class SlatePages implements Pages {
   readonly #db: Db;
@@ -81,7 +83,15 @@ export class SlatePages implements Pages {
   async write(pages: PageBatch): Promise<void> {
     const batch = new WriteBatch();
     try {
-      for (const { key, value } of pages.put) batch.put(Buffer.from(key), value);
+      let bytes = 0;
+      for (const { key, value } of pages.put) {
+        batch.put(Buffer.from(key), value);
+        bytes += value.length;
+        if (bytes < TURN_BYTES) continue;
+        bytes = 0;
+        // oxlint-disable-next-line no-await-in-loop -- the binding takes them byte by byte, in this thread.
+        await turn();
+      }
       for (const key of pages.delete) batch.delete(Buffer.from(key));
       await this.#db.write_with_options(batch, { await_durable: false });
     } finally {
@@ -128,4 +138,8 @@ function endOf(prefix: string): Buffer {
   const end = Buffer.from(prefix);
   end[end.length - 1]! += 1;
   return end;
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

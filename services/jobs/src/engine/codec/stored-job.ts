@@ -1,10 +1,10 @@
 /** A whole job as pages hold it: active ones in checkpoints, ended ones for as long as they are kept. Versioned; frozen by samples in testdata/. */
-import type { AttemptOutcome } from "../model/job-spec.ts";
 import type { JobStatus } from "../model/views.ts";
-import type { Attempt, Input, Job, Outcome } from "../state/job.ts";
+import type { Input, Job } from "../state/job.ts";
 import { readList, writeList } from "./body.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
+import { knownCode, readOutcome, readPast, writeOutcome, writePast, type StoredPast } from "./past.ts";
 
 export interface StoredJob {
   readonly seq: number;
@@ -21,15 +21,6 @@ export interface StoredJob {
   readonly lease: StoredLease | undefined;
 }
 
-interface StoredPast {
-  readonly attempts: readonly Attempt[];
-  readonly count: number;
-  readonly countAtRestart: number;
-  readonly lostLeases: number;
-  readonly started: boolean;
-  readonly cancelledAtMs: number | undefined;
-}
-
 interface StoredLease {
   readonly task: number;
   readonly worker: string;
@@ -38,7 +29,6 @@ interface StoredLease {
 }
 
 const STATUSES: readonly JobStatus[] = ["scheduled", "running", "succeeded", "failed", "cancelled"];
-const OUTCOMES: readonly Outcome["kind"][] = ["succeeded", "failed", "cancelled"];
 
 const VERSION = 1;
 const HAS = { past: 1, flow: 2, merged: 4, lease: 8 } as const;
@@ -73,6 +63,24 @@ export function storedBytes({ id, body, past, flow, merged }: StoredJob): number
   return bytes;
 }
 
+/** The same as `writeStoredJob` of a job that has ended, without making anything of what is packed. */
+export function writeEndedJob(out: ByteWriter, job: Job): void {
+  const { endedPast } = job;
+  if (endedPast === undefined || job.flow !== undefined || job.merged !== undefined)
+    return writeStoredJob(out, storeJob(job));
+  out.byte(VERSION);
+  out.byte(HAS.past);
+  out.whole(job.seq);
+  out.text(job.tenant.name);
+  out.text(job.id);
+  out.binary(job.body);
+  out.whole(job.enqueuedAtMs);
+  out.whole(job.startAtMs);
+  out.byte(STATUSES.indexOf(job.status));
+  out.whole(job.statusAtMs);
+  out.rest(endedPast);
+}
+
 export function writeStoredJob(out: ByteWriter, job: StoredJob): void {
   const { past, flow, lease, merged } = job;
   out.byte(VERSION);
@@ -90,14 +98,7 @@ export function writeStoredJob(out: ByteWriter, job: StoredJob): void {
   out.whole(job.startAtMs);
   out.byte(STATUSES.indexOf(job.status));
   out.whole(job.statusAtMs);
-  if (past !== undefined) {
-    writeList(out, past.attempts, writeAttempt);
-    out.whole(past.count);
-    out.whole(past.countAtRestart);
-    out.whole(past.lostLeases);
-    out.byte(past.started ? 1 : 0);
-    out.optional(past.cancelledAtMs);
-  }
+  if (past !== undefined) writePast(out, past);
   if (flow !== undefined) {
     out.whole(flow.missing);
     writeList(out, flow.inputs, writeInput);
@@ -122,7 +123,7 @@ export function readStoredJob(from: ByteReader): StoredJob {
     body: from.binary(),
     enqueuedAtMs: from.whole(),
     startAtMs: from.whole(),
-    status: known(STATUSES, from.byte()),
+    status: knownCode(STATUSES, from.byte()),
     statusAtMs: from.whole(),
     past: has & HAS.past ? readPast(from) : undefined,
     flow: has & HAS.flow ? { missing: from.whole(), inputs: readList(from, readInput) } : undefined,
@@ -134,59 +135,6 @@ export function readStoredJob(from: ByteReader): StoredJob {
   };
 }
 
-function readPast(from: ByteReader): StoredPast {
-  return {
-    attempts: readList(from, readAttempt),
-    count: from.whole(),
-    countAtRestart: from.whole(),
-    lostLeases: from.whole(),
-    started: from.byte() === 1,
-    cancelledAtMs: from.optional(),
-  };
-}
-
-export function writeOutcome(out: ByteWriter, outcome: Outcome): void {
-  out.byte(OUTCOMES.indexOf(outcome.kind));
-  if (outcome.kind === "failed") out.text(outcome.code);
-  if (outcome.kind !== "cancelled") out.binary(outcome.data);
-}
-
-/** What `writeOutcome` would write of it. */
-export function writeAttemptOutcome(out: ByteWriter, outcome: AttemptOutcome): void {
-  out.byte(OUTCOMES.indexOf(outcome.kind));
-  if (outcome.kind === "cancelled") return;
-  if (outcome.kind === "failed") out.text(outcome.code);
-  const data = outcome.kind === "failed" ? outcome.data : outcome.result;
-  out.whole(data.length);
-  out.bytes(data);
-}
-
-export function readOutcome(from: ByteReader): Outcome {
-  const kind = known(OUTCOMES, from.byte());
-  const code = kind === "failed" ? from.text() : "";
-  return { kind, code, data: kind === "cancelled" ? "" : from.binary() };
-}
-
-export function writeAttempt(out: ByteWriter, attempt: Attempt): void {
-  out.whole(attempt.number);
-  out.whole(attempt.relativeNumber);
-  out.whole(attempt.startedAtMs);
-  out.whole(attempt.finishedAtMs);
-  out.text(attempt.worker);
-  writeOutcome(out, attempt.outcome);
-}
-
-export function readAttempt(from: ByteReader): Attempt {
-  return {
-    number: from.whole(),
-    relativeNumber: from.whole(),
-    startedAtMs: from.whole(),
-    finishedAtMs: from.whole(),
-    worker: from.text(),
-    outcome: readOutcome(from),
-  };
-}
-
 export function writeInput(out: ByteWriter, input: Input): void {
   out.text(input.id);
   writeOutcome(out, input.outcome);
@@ -195,10 +143,4 @@ export function writeInput(out: ByteWriter, input: Input): void {
 
 export function readInput(from: ByteReader): Input {
   return { id: from.text(), outcome: readOutcome(from), omitted: from.byte() === 1 };
-}
-
-function known<T>(values: readonly T[], index: number): T {
-  const value = values[index];
-  if (value === undefined) throw new RangeError(`a record of the job queue has the unknown code ${index}`);
-  return value;
 }

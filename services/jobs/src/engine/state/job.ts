@@ -2,6 +2,7 @@
  * A job in memory. Most jobs of a long queue only wait, so what few of them have (a past, inputs, limits) is in parts that are there when needed. Fields up to
  * `limits` are durable state, and only `Changes` writes them; the rest says where the job is in the scheduler's queues and in the indexes.
  */
+import { packPast, unpackPast, type StoredPast } from "../codec/past.ts";
 import type { Heap, HeapItem } from "../structure/heap.ts";
 import type { JobStatus } from "../model/views.ts";
 import type { Group } from "./group.ts";
@@ -71,7 +72,9 @@ export class Job implements HeapItem {
   status: JobStatus = "scheduled";
   statusAtMs: number;
   lease: Lease | undefined = undefined;
-  past: Past | undefined = undefined;
+  openPast: Past | undefined = undefined;
+  /** The past of a job that has ended, packed: there are many of them until the next checkpoint, and each would be five objects. */
+  endedPast: string | undefined = undefined;
   flow: Flow | undefined = undefined;
   dedupe: DedupeKey | undefined = undefined;
   /** Ids of triggers that joined this job. */
@@ -105,17 +108,23 @@ export class Job implements HeapItem {
     this.statusAtMs = atMs;
   }
 
+  /** Of a job that has ended, a copy. */
+  get past(): StoredPast | undefined {
+    return this.endedPast === undefined ? this.openPast : unpackPast(this.endedPast);
+  }
+
   /** The number of the attempt that is due or runs. */
   get attempt(): number {
-    return (this.past?.count ?? 0) + 1;
+    return (this.openPast?.count ?? 0) + 1;
   }
 
   get relativeAttempt(): number {
-    return this.past === undefined ? 1 : this.past.count - this.past.countAtRestart + 1;
+    const { openPast } = this;
+    return openPast === undefined ? 1 : openPast.count - openPast.countAtRestart + 1;
   }
 
   get started(): boolean {
-    return this.past?.started ?? false;
+    return this.openPast?.started ?? false;
   }
 
   get waitsForOthers(): boolean {
@@ -130,7 +139,13 @@ export class Job implements HeapItem {
   }
 
   ensurePast(): Past {
-    return (this.past ??= new Past());
+    return (this.openPast ??= new Past());
+  }
+
+  /** It has ended: nothing of it changes from here on. A restart makes another job of it. */
+  settle(): void {
+    if (this.openPast !== undefined) this.endedPast = packPast(this.openPast);
+    this.openPast = undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reports of tasks as they travel from a worker to a shard: packed, with results in the form in which the shard keeps them. */
 import { ByteReader } from "../../engine/codec/byte-reader.ts";
 import { ByteWriter } from "../../engine/codec/byte-writer.ts";
-import { readOutcome, writeAttemptOutcome } from "../../engine/codec/stored-job.ts";
+import { readOutcome, writeAttemptOutcome } from "../../engine/codec/past.ts";
 import { JOB_LIMITS, type AttemptOutcome, type StoredReport } from "../../engine/index.ts";
 
 const VERSION = 1;

@@ -37,37 +37,24 @@ export function readSuffix(
   return { statusAtMs: TIME_MAX - Number(key.slice(prefixLength, at)), id: key.slice(at + 1) };
 }
 
-/** What a run holds of one job: the job under its key, and entries of indexes. */
-export interface JobEntries {
-  readonly key: string;
-  readonly expiresAtMs: number;
-  readonly job: StoredJob;
-  readonly status: Entry;
-  readonly metadata: readonly Entry[];
+/** What keys are made of. */
+type Ended = Pick<StoredJob, "id" | "status" | "statusAtMs" | "body">;
+
+/** When the job may be forgotten. */
+export function expiryOf({ statusAtMs, body }: Ended, retentionMs: number): number {
+  const own = isPlainBody(body) ? undefined : decodeBody(body).retentionMs;
+  return statusAtMs + (own ?? retentionMs);
 }
 
-const NONE: readonly Entry[] = [];
+export function statusKey(tenant: string, { id, status, statusAtMs }: Ended): string {
+  return statusPrefix(tenant, status) + timeSuffix(statusAtMs, id);
+}
 
-export function entriesOf(job: StoredJob, retentionMs: number): JobEntries {
-  const { tenant, id, status, statusAtMs } = job;
-  const content = isPlainBody(job.body) ? undefined : decodeBody(job.body);
-  const expiresAtMs = statusAtMs + (content?.retentionMs ?? retentionMs);
+export function metadataKeys(tenant: string, { id, statusAtMs, body }: Ended): string[] {
+  const metadata = isPlainBody(body) ? undefined : decodeBody(body).metadata;
+  if (metadata === undefined) return [];
   const suffix = timeSuffix(statusAtMs, id);
-  const metadata = content?.metadata;
-  return {
-    key: jobEntryKey(tenant, id),
-    expiresAtMs,
-    job,
-    status: { key: statusPrefix(tenant, status) + suffix, expiresAtMs, value: "" },
-    metadata:
-      metadata === undefined
-        ? NONE
-        : Object.entries(metadata).map(([key, value]) => ({
-            key: metadataPrefix(tenant, key, value) + suffix,
-            expiresAtMs,
-            value: "",
-          })),
-  };
+  return Object.entries(metadata).map(([key, value]) => metadataPrefix(tenant, key, value) + suffix);
 }
 
 export function readJobEntry({ value }: Entry): StoredJob {

@@ -2,21 +2,23 @@
  * All finished jobs of a shard that have left memory: runs, newest last. A job is looked up in the newest run first; a filter in memory keeps most questions
  * about jobs that do not exist from being asked. Runs of one level are merged when there are sixteen, so there are few, whatever the number of jobs.
  */
-import type { StoredJob } from "../../engine/codec/stored-job.ts";
+import { writeEndedJob, type StoredJob } from "../../engine/codec/stored-job.ts";
 import type { JobName } from "../../engine/model/command.ts";
 import { isFinal, type JobStatus } from "../../engine/model/views.ts";
 import { decodeBody } from "../../engine/codec/body.ts";
 import { mergePages, type ListCursor, type ListPage } from "../../engine/views/list-page.ts";
+import type { Job } from "../../engine/state/job.ts";
 import type { ListQuery } from "../../engine/views/queries.ts";
 import type { Pages } from "../pages.ts";
 import {
-  entriesOf,
+  expiryOf,
   indexedJob,
-  type JobEntries,
   jobEntryKey,
+  metadataKeys,
   metadataPrefix,
   readJobEntry,
   readSuffix,
+  statusKey,
   statusPrefix,
   timeSuffix,
 } from "./entries.ts";
@@ -33,6 +35,15 @@ const LOOKED_AT_MAX = 10_000;
 /** The same for pages of jobs: taking one apart costs up to a millisecond. A list of as many jobs as may be asked for does with fewer. */
 const PAGES_READ_MAX = 1_000;
 const FINAL_STATUSES: readonly JobStatus[] = ["succeeded", "failed", "cancelled"];
+
+/** Encoded in one turn of the event loop: a few milliseconds. With fewer, jobs of a queue that is always busy would end faster than they are put away. */
+const TURN_JOBS = 2_000;
+
+export interface RunWriting {
+  readonly onKey?: (key: string) => void;
+  /** Lets others have a turn. */
+  readonly pause?: () => Promise<void>;
+}
 
 export interface RunShape {
   readonly sequence: number;
@@ -161,23 +172,49 @@ export class FinishedJobs {
   }
 
   /**
-   * Writes a run with these jobs, and says of `forgotten` that older runs do not count. Nothing changes here before `adopt`; `onKey` hears of every key before it
-   * is written, so that a run which is not adopted can be removed.
+   * Writes a run with these jobs, which have ended, and says of `forgotten` that older runs do not count. Nothing changes here before `adopt`; `onKey` hears of every
+   * key before it is written, so that a run which is not adopted can be removed.
    */
   async write(
     sequence: number,
-    jobs: readonly StoredJob[],
+    jobs: readonly Job[],
     forgotten: readonly JobName[],
-    onKey: (key: string) => void = () => {},
+    { onKey = () => {}, pause = () => Promise.resolve() }: RunWriting = {},
   ): Promise<Run> {
     const writer = new RunWriter(this.#pages, sequence, 0, jobs.length, onKey);
-    const all = jobs.map((job) => entriesOf(job, this.#retentionMs)).sort(inJobOrder);
-    // oxlint-disable-next-line no-await-in-loop -- as pages fill.
-    for (const { key, expiresAtMs, job } of all) await writer.addJob(key, expiresAtMs, job);
-    for (const section of ["status", "metadata"] as const) {
-      const entries = all.flatMap((each) => each[section]).sort(inKeyOrder);
+    const retentionMs = this.#retentionMs;
+    let left = TURN_JOBS;
+    const written = async (writing: Promise<void> | undefined): Promise<void> => {
+      await (writing ?? pause());
+      left = TURN_JOBS;
+    };
+    for (const job of jobs.toSorted(inNameOrder)) {
+      const key = jobEntryKey(job.tenant.name, job.id);
+      const writing = writer.addJob(key, expiryOf(job, retentionMs), (out) => writeEndedJob(out, job));
+      // oxlint-disable-next-line no-await-in-loop -- as pages fill, and so that others have their turn.
+      if (writing !== undefined || --left === 0) await written(writing);
+    }
+    for (const job of jobs.toSorted(inStatusOrder)) {
+      const entry = {
+        key: statusKey(job.tenant.name, job),
+        expiresAtMs: expiryOf(job, retentionMs),
+        value: "",
+      };
+      const writing = writer.add("status", entry);
       // oxlint-disable-next-line no-await-in-loop -- as above.
-      for (const entry of entries) await writer.add(section, entry);
+      if (writing !== undefined || --left === 0) await written(writing);
+    }
+    const metadata = jobs.flatMap((job) =>
+      metadataKeys(job.tenant.name, job).map((key) => ({
+        key,
+        expiresAtMs: expiryOf(job, retentionMs),
+        value: "",
+      })),
+    );
+    for (const entry of metadata.sort(inKeyOrder)) {
+      const writing = writer.add("metadata", entry);
+      // oxlint-disable-next-line no-await-in-loop -- as above.
+      if (writing !== undefined || --left === 0) await written(writing);
     }
     return writer.finish(forgotten.map(({ tenant, id }) => jobEntryKey(tenant, id)));
   }
@@ -308,8 +345,22 @@ async function scan(
   return { jobs: found };
 }
 
-function inJobOrder(a: JobEntries, b: JobEntries): number {
-  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+/** The orders of keys, without making them. */
+function inNameOrder(a: Job, b: Job): number {
+  return inOrder(a.tenant.name, b.tenant.name) || inOrder(a.id, b.id);
+}
+
+function inStatusOrder(a: Job, b: Job): number {
+  return (
+    inOrder(a.tenant.name, b.tenant.name) ||
+    inOrder(a.status, b.status) ||
+    b.statusAtMs - a.statusAtMs ||
+    inOrder(a.id, b.id)
+  );
+}
+
+function inOrder(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 function inKeyOrder(a: Entry, b: Entry): number {

@@ -1,5 +1,5 @@
 /** Writes a run: pages as they fill, the directory at the end. What it wrote is nobody's until a manifest names it. */
-import type { StoredJob } from "../../engine/codec/stored-job.ts";
+import type { ByteWriter } from "../../engine/codec/byte-writer.ts";
 import type { PageEntry, Pages } from "../pages.ts";
 import { Bloom, KeyHash } from "./bloom.ts";
 import {
@@ -61,9 +61,9 @@ export class RunWriter {
   }
 
   /** The same for a job that has no entry yet. */
-  addJob(key: string, expiresAtMs: number, job: StoredJob): Promise<void> | undefined {
+  addJob(key: string, expiresAtMs: number, write: (out: ByteWriter) => void): Promise<void> | undefined {
     this.#count(key, expiresAtMs);
-    this.#sections.jobs.addJob(key, expiresAtMs, job);
+    this.#sections.jobs.addWritten(key, expiresAtMs, write);
     return this.#fullBytes >= WRITE_BYTES ? this.#write() : undefined;
   }
 

@@ -4,7 +4,6 @@
  */
 import { ByteReader } from "../../engine/codec/byte-reader.ts";
 import { ByteWriter } from "../../engine/codec/byte-writer.ts";
-import { writeStoredJob, type StoredJob } from "../../engine/codec/stored-job.ts";
 import type { PageEntry } from "../pages.ts";
 
 export interface Entry {
@@ -38,13 +37,13 @@ export class SectionWriter {
     if (this.#out.length >= PAGE_BYTES) this.finish();
   }
 
-  /** The same for a job that has no entry yet. */
-  addJob(key: string, expiresAtMs: number, job: StoredJob): void {
+  /** The same for a value that is written here. */
+  addWritten(key: string, expiresAtMs: number, write: (out: ByteWriter) => void): void {
     if (this.#out.length === 0) this.firstKeys.push(key);
     this.#out.text(key);
     this.#out.whole(expiresAtMs);
     scratch.clear();
-    writeStoredJob(scratch, job);
+    write(scratch);
     this.#out.block(scratch);
     if (this.#out.length >= PAGE_BYTES) this.finish();
   }
