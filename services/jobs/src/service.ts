@@ -145,7 +145,8 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
       .mend((cause, againMs) =>
         log.warn({ cause: String(cause), againMs }, "the journal still cannot be written"),
       )
-      .then(() => {
+      .then((isMended) => {
+        if (!isMended) return;
         log.warn("the journal can be written again: this node takes shards of the job queue");
         self?.resume(SERVICE);
       });

@@ -28,7 +28,7 @@ export class Journals {
   #opened: Promise<NodeJournal> | undefined;
   /** The highest under which it was opened here. */
   #epoch: Epoch | undefined;
-  #mending: Promise<void> | undefined;
+  #mending: Promise<boolean> | undefined;
   #tries = 0;
   #wellSinceMs = -Infinity;
   #pause: { readonly timer: Timer; readonly end: () => void } | undefined;
@@ -57,8 +57,8 @@ export class Journals {
     return opening;
   }
 
-  /** Resolves when the journal was opened anew and written to, however long that takes, or when this is closed. Every failure is told. */
-  mend(onFailure: (error: unknown, againMs: number) => void): Promise<void> {
+  /** True when the journal was opened anew and written to, however long that takes; false when this was closed before. Every failure is told. */
+  mend(onFailure: (error: unknown, againMs: number) => void): Promise<boolean> {
     this.#mending ??= this.#mend(onFailure).finally(() => {
       this.#mending = undefined;
     });
@@ -69,12 +69,13 @@ export class Journals {
     this.#closed = true;
     this.#pause?.timer.cancel();
     this.#pause?.end();
-    await this.#mending;
+    // A try that is under way may take as long as S3 does not answer; it lets go by itself.
+    if (this.isBroken) return;
     const opened = await this.#opened?.catch(() => undefined);
     await opened?.close();
   }
 
-  async #mend(onFailure: (error: unknown, againMs: number) => void): Promise<void> {
+  async #mend(onFailure: (error: unknown, againMs: number) => void): Promise<boolean> {
     const { clock } = this.#options;
     if (clock.now() - this.#wellSinceMs > WELL_MS) this.#tries = 0;
     // What is broken is let go of, so that the same files and names can be taken again.
@@ -85,19 +86,23 @@ export class Journals {
       const pauseMs = first ? 0 : this.#nextPauseMs();
       // oxlint-disable-next-line no-await-in-loop -- one try after the other.
       if (pauseMs > 0) await this.#wait(pauseMs);
-      if (this.#closed) return;
+      if (this.#closed) break;
       this.#tries += 1;
       try {
         // oxlint-disable-next-line no-await-in-loop -- as above.
-        this.#opened = Promise.resolve(await this.#tryOut());
+        const mended = await this.#tryOut();
+        this.#opened = Promise.resolve(mended);
         this.#wellSinceMs = clock.now();
-        return;
+        if (!this.#closed) return true;
+        // oxlint-disable-next-line no-await-in-loop -- the last thing it does.
+        await mended.close();
       } catch (error) {
         // Another process of this node has it. What this one is granted from now on has a higher epoch, and opens it under that.
-        if (error instanceof JournalError && error.code === "JOURNAL_FENCED") return;
+        if (error instanceof JournalError && error.code === "JOURNAL_FENCED") return true;
         onFailure(error, this.#nextPauseMs());
       }
     }
+    return false;
   }
 
   async #tryOut(): Promise<NodeJournal> {
