@@ -214,7 +214,7 @@ function partOf(index: MemoryIndex, segment: number): OpenPart {
 /** What all threads found, best first. */
 async function inOrder(index: MemoryIndex, replies: readonly SearchReply[], turns: Turns): Promise<Hit[]> {
   const pathOf = (segment: number, document: number): string => partOf(index, segment).segment.path(document);
-  const parts = replies.map(({ hits }) => unpackHits(hits, pathOf));
+  const parts = replies.flatMap(({ hits }) => (hits === undefined ? [] : [unpackHits(hits, pathOf)]));
   const heads = parts.map((part) => part.next());
   const hits: Hit[] = [];
   for (;;) {

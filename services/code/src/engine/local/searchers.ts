@@ -7,7 +7,6 @@ import type { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "@keelson/kernel";
 import { EngineError } from "../errors.ts";
 import type { Arena } from "../memory/arena.ts";
-import { NO_HITS } from "../search/packed-hits.ts";
 import {
   WITHDRAWN,
   before,
@@ -251,7 +250,6 @@ export class Searchers {
 const NOTHING: SearchReply = {
   counts: { files: 0, lines: 0, matches: 0, documents: 0, documentsScanned: 0, bytesScanned: 0 },
   stopped: "interrupted",
-  hits: NO_HITS,
 };
 
 function claimOf({ job }: Waiting): number {

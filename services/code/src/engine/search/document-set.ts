@@ -11,6 +11,12 @@ export class DocumentSet {
     return this;
   }
 
+  /** Nothing at all, of however many documents: without writing anything. */
+  empty(): this {
+    this.#size = 0;
+    return this;
+  }
+
   /** Adds all from `first` to `last`, both included. */
   addRange(first: number, last: number): void {
     this.#flags.fill(1, first, last + 1);
@@ -25,7 +31,7 @@ export class DocumentSet {
 
   intersect(other: DocumentSet): void {
     for (let at = this.next(0); at !== -1; at = this.next(at + 1))
-      if (other.#flags[at] === 0) this.#flags[at] = 0;
+      if (at >= other.#size || other.#flags[at] === 0) this.#flags[at] = 0;
   }
 
   unite(other: DocumentSet): void {

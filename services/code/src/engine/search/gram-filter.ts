@@ -67,12 +67,37 @@ function evaluate(
 function literal(open: OpenSegment, classes: string, into: number, spare: number): boolean {
   const { arena, segment } = open;
   const at = arena.scratch + scratchLayout.grams;
-  const grams = new Set<number>();
-  for (let i = 2; i < classes.length; i += 1)
-    grams.add((classes.charCodeAt(i - 2) << 12) | (classes.charCodeAt(i - 1) << 6) | classes.charCodeAt(i));
-  let n = 0;
-  for (const gram of grams) arena.words[(at >>> 2) + n++] = gram;
+  const grams = gramsOf(classes);
+  arena.words.set(grams, at >>> 2);
   return (
-    arena.kernels.literalBlocks(segment.directory, segment.data, segment.blocks, at, n, spare, into) !== 0
+    arena.kernels.literalBlocks(
+      segment.directory,
+      segment.data,
+      segment.blocks,
+      at,
+      grams.length,
+      spare,
+      into,
+    ) !== 0
   );
+}
+
+/** Of the literals that were looked up last: each is looked up in one segment after another. */
+const known = new Map<string, Uint32Array>();
+const KNOWN_MAX = 1_024;
+
+/** Each once. */
+function gramsOf(classes: string): Uint32Array {
+  let grams = known.get(classes);
+  if (grams === undefined) {
+    const distinct = new Set<number>();
+    for (let i = 2; i < classes.length; i += 1)
+      distinct.add(
+        (classes.charCodeAt(i - 2) << 12) | (classes.charCodeAt(i - 1) << 6) | classes.charCodeAt(i),
+      );
+    grams = Uint32Array.from(distinct);
+    if (known.size >= KNOWN_MAX) known.clear();
+    known.set(classes, grams);
+  }
+  return grams;
 }

@@ -53,5 +53,3 @@ export function* unpackHits(
     at = end;
   }
 }
-
-export const NO_HITS: PackedHits = { count: 0, scores: new Float64Array(0), words: new Uint32Array(0) };

@@ -57,9 +57,9 @@ export class TextAtom {
   enter(open: OpenSegment): DocumentSet {
     this.#open = open;
     const { segment, arena } = open;
-    const set = this.#set.reset(segment.documents);
     this.#any = filterBlocks(open, this.pattern, this.#terms.slot);
-    if (!this.#any || (this.#terms.inSymbols && open.symbols === undefined)) return set;
+    if (!this.#any || (this.#terms.inSymbols && open.symbols === undefined)) return this.#set.empty();
+    const set = this.#set.reset(segment.documents);
     const bitmap = bitmapAt(arena, this.#terms.slot);
     const { kernels } = arena;
     for (let block = kernels.nextBit(bitmap, 0); block < segment.blocks;) {

@@ -78,8 +78,8 @@ export type ToSearcher =
 export interface SearchReply {
   readonly counts: Counts;
   readonly stopped: "matches-max" | "interrupted" | undefined;
-  /** Best first. */
-  readonly hits: PackedHits;
+  /** Best first; left out where lines were asked for. */
+  readonly hits?: PackedHits;
 }
 
 export type FromSearcher =

@@ -11,7 +11,7 @@ import { execute, type Outcome, type Sink } from "../search/executor.ts";
 import { HitSink } from "../search/hit-sink.ts";
 import { Interrupted } from "../search/interrupted.ts";
 import { LineSink } from "../search/line-sink.ts";
-import { NO_HITS, packHits } from "../search/packed-hits.ts";
+import { packHits } from "../search/packed-hits.ts";
 import { BranchMasks, type OpenSegment, type ThreadArena } from "../search/open-segment.ts";
 import { Segment } from "../segment/segment.ts";
 import { SymbolTable } from "../segment/symbols.ts";
@@ -122,7 +122,7 @@ function run(job: SearchJob): void {
       const outcome = search(job, sink);
       // Whoever stopped the search gets what was complete by then.
       if (outcome.stopped !== "interrupted") sink.finish();
-      post({ kind: "done", job: job.job, ...outcome, hits: NO_HITS });
+      post({ kind: "done", job: job.job, ...outcome });
     } else {
       const sink = new HitSink(job.filesMax);
       const outcome = search(job, sink);
