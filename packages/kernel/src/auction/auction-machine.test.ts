@@ -137,6 +137,25 @@ describe("an auction", () => {
     expect(everyone(hall).filter((node) => node === "c")).toHaveLength(1);
   });
 
+  test("is held for those that were behind when so few are left that all are in front", () => {
+    const hall = new Hall(
+      Array.from({ length: FRONT_MAX + 1 }, () => 50),
+      half,
+      { emptyPauseMs: 1_000_000 },
+    );
+    hall.join("a", 20);
+    hall.join("b", 19);
+    hall.run(3_000, 20);
+    const asked = (): string[] =>
+      [...hall.sizes.keys()].filter((shard) => hall.read(hall.keys.auction("s", "round", `s/${shard}/0`)));
+    const first = asked();
+    expect(first).toHaveLength(FRONT_MAX);
+    // Somebody else gets ready to take one of them, and nobody's memory changes.
+    hall.put(hall.keys.contender(`s/${first[0]}/0`, "x"), { v: 1, phase: "preparing", session: "s-x" });
+    hall.run(3_000, 20);
+    expect(asked()).toHaveLength(FRONT_MAX + 1);
+  });
+
   test("gives the next best the lot at once when the winner is gone before the grant", () => {
     const hall = new Hall([10], half);
     const evaluator = hall.join("evaluator", 5);

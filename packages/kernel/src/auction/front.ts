@@ -27,14 +27,13 @@ export class Front {
     const before = this.#replicas;
     const { lots, board, terms } = this.#market;
     const now = new Set<ReplicaKey>();
-    if (lots.size > FRONT_MAX) {
-      const isDemanded = ({ replica }: Lot): boolean =>
-        (board.rounds.get(replica)?.value.empties ?? 0) >= terms.emptiesMax;
-      let [fresh, demanded] = [0, 0];
-      for (const lot of lots.ordered()) {
-        if (isDemanded(lot) ? demanded++ < FRONT_MAX : fresh++ < FRONT_MAX) now.add(lot.replica);
-        if (fresh >= FRONT_MAX && demanded >= FRONT_MAX) break;
-      }
+    const isDemanded = ({ replica }: Lot): boolean =>
+      (board.rounds.get(replica)?.value.empties ?? 0) >= terms.emptiesMax;
+    let [fresh, demanded] = [0, 0];
+    // Also when all are in front: those that were behind before nobody has looked at since.
+    for (const lot of lots.ordered()) {
+      if (isDemanded(lot) ? demanded++ < FRONT_MAX : fresh++ < FRONT_MAX) now.add(lot.replica);
+      if (fresh >= FRONT_MAX && demanded >= FRONT_MAX) break;
     }
     this.#replicas = now;
     return [...now].filter((replica) => !before.has(replica));
