@@ -61,8 +61,9 @@ with
     -- What is held or got ready for though it is not listed: it was just removed.
     select split_part(key, '/', 3), split_part(key, '/', 6), split_part(key, '/', 7)::int
     from ${s}.entries
-    where key ~ '^/keelson/[^/]+/(?:tenure|contender)/code/[^/]+/[0-9]+(?:/|$)'
-      and split_part(key, '/', 6) <> 'catalogue' -- The shard that edits the catalogue has no repository.
+    where key like '/keelson/%/code/%' and split_part(key, '/', 4) in ('tenure', 'contender') and split_part(key, '/', 5) = 'code'
+      -- The shard that edits the catalogue has no repository.
+      and split_part(key, '/', 6) <> 'catalogue'
   )
 select
   ${s}.decode(place.id) as repo_id,
