@@ -112,7 +112,7 @@ test("a limit that floats asks a worker for its maximum, and follows it", async 
     first = await ask();
   }
   expect(asked).toMatchObject([{ queue_key: "tokens", current_max_concurrency: 1, metadata: { of: "api" } }]);
-  const [{ id: task_id }] = asked as [{ id: string }];
+  const task_id = asked[0]!.id;
   expect(await failureOf("ReportRefreshOutcome", { shard, task_id })).toBe("3 missing outcome");
   await call("ReportRefreshOutcome", { shard, task_id, success: { new_max_concurrency: 3 } });
   expect((await ask()).tasks).toHaveLength(2);
