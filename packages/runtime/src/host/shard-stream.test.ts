@@ -136,7 +136,7 @@ test.each([
 ])("an open stream that wire ends with %s ends with %s", async (said, code) => {
   await begin();
   const transport: Transport = {
-    call: (...args) => fleet.call(...args),
+    call: (address, request) => fleet.call(address, request),
     stream: async (...args) => {
       const { reply } = await fleet.stream(...args);
       const items = (async function* () {
