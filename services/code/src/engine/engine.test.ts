@@ -41,6 +41,30 @@ async function paths(index: CodeIndex, query: EngineQuery): Promise<string[]> {
   return files.map((each) => each.path).sort();
 }
 
+test("a class in the middle of what is looked for stands for no line break", async () => {
+  const index = await build([
+    file("a", "x\ny\nxay xby\n\nzx\nyx\u00e9y\nxy xcy\nx"),
+    file("b", "x\ny x\ny\n"),
+  ]);
+  const found = async (firstOfLine: boolean): Promise<string[]> => {
+    const query = regex("x[a-z]y", { withinLines: true });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of index.searchLines(query, { firstOfLine })) pieces.push(piece.slice());
+    return Buffer.concat(pieces).toString().trim().split("\n").slice(0, -1);
+  };
+  const line = (number: number, text: string, ranges: number[][]): string =>
+    JSON.stringify({ path: "a", line: number, text, ranges });
+  expect(await found(true)).toEqual([line(3, "xay xby", [[0, 3]]), line(7, "xy xcy", [[3, 6]])]);
+  expect(await found(false)).toEqual([
+    line(3, "xay xby", [
+      [0, 3],
+      [4, 7],
+    ]),
+    line(7, "xy xcy", [[3, 6]]),
+  ]);
+  index.release();
+});
+
 test("finds a word with its line, column, range and counts", async () => {
   const index = await build([file("a/b.go", "one\ntwo é three\n\tthree three\n"), file("c.txt", "nothing")]);
   const result = await index.search(text("three"));

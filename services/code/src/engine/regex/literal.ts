@@ -1,13 +1,14 @@
 /**
- * The substring that every match of an expression contains, if there is one worth looking for, as bytes that may or may not care about ASCII case.
- * An expression that is nothing but such a substring needs no automaton.
+ * The substring that every match of an expression contains, if there is one worth looking for, as bytes that may or may not care about ASCII case. Where the expression has a
+ * class of ASCII characters, any byte may stand in it: `f\(\w,\w\)` is looked for as `f(?,?)`, which is far rarer than its pieces.
+ * An expression that is nothing but such a substring, without classes, needs no automaton.
  */
 import type { Node } from "./syntax.ts";
 import { bytesMax, contains, isNullable } from "./syntax.ts";
 
 export interface Literal {
   readonly bytes: Uint8Array;
-  /** 0x20 where a letter's case does not count, 0 elsewhere; `bytes` are in lower case there. */
+  /** 0x20 where a letter's case does not count (`bytes` are in lower case there), 0xff where any byte may stand (`bytes` are 0xff too), 0 elsewhere. */
   readonly mask: Uint8Array;
   /** Has a `k` or an `s` without case, which are also the Kelvin sign and the long s: looking for these bytes may then miss a match. */
   readonly folds: boolean;
@@ -41,6 +42,9 @@ interface Run {
   readonly before: Length;
 }
 
+/** In a mask, and in the bytes below it: whatever stands here. */
+export const ANY_BYTE = 0xff;
+
 /** A part of a run that is as long as this and folds nowhere is worth more than the whole. */
 const PLAIN_MIN = 3;
 
@@ -55,7 +59,7 @@ export function requiredLiteral(node: Node): RequiredLiteral {
   const folds = search.best.units.some((unit) => unit.folds);
   // What folds nowhere can be looked for in any text.
   const { units, before } =
-    !whole && folds && search.plain.units.length >= PLAIN_MIN ? search.plain : search.best;
+    !whole && folds && certain(search.plain.units) >= PLAIN_MIN ? search.plain : search.best;
   return {
     literal: units.length === 0 ? undefined : toLiteral(units),
     whole,
@@ -68,6 +72,20 @@ export function requiredLiteral(node: Node): RequiredLiteral {
 }
 
 const NO_RUN: Run = { units: [], before: { bytes: 0, unlimited: 0 } };
+const ANY: Unit = { byte: ANY_BYTE, mask: ANY_BYTE, folds: false, most: 1 };
+
+/** How many of its bytes are known. */
+function certain(units: readonly Unit[]): number {
+  return units.reduce((sum, unit) => sum + (unit === ANY ? 0 : 1), 0);
+}
+
+/** From its first to its last byte that is known. */
+function trimmed({ units, before }: Run): Run {
+  const first = units.findIndex((unit) => unit !== ANY);
+  if (first === -1) return NO_RUN;
+  const last = units.findLastIndex((unit) => unit !== ANY);
+  return { units: units.slice(first, last + 1), before: { ...before, bytes: before.bytes + first } };
+}
 
 class Search {
   best: Run = NO_RUN;
@@ -94,7 +112,7 @@ class Search {
         if (this.#run.length === 0) this.#runBefore = this.length;
         this.#run.push(...units);
         this.#add(node);
-        return true;
+        return units[0] !== ANY;
       }
       case "concat": {
         let whole = true;
@@ -135,14 +153,15 @@ class Search {
   cut(): void {
     if (this.#run.length === 0) return;
     this.runs += 1;
-    const units = this.#run;
-    if (units.length > this.best.units.length) this.best = { units, before: this.#runBefore };
-    let { bytes } = this.#runBefore;
+    const run = trimmed({ units: this.#run, before: this.#runBefore });
+    const { units } = run;
+    if (certain(units) > certain(this.best.units)) this.best = run;
+    let { bytes } = run.before;
     for (let from = 0; from < units.length;) {
       const found = units.findIndex((unit, at) => at >= from && unit.folds);
       const to = found === -1 ? units.length : found;
-      if (to - from > this.plain.units.length)
-        this.plain = { units: units.slice(from, to), before: { ...this.#runBefore, bytes } };
+      const part = trimmed({ units: units.slice(from, to), before: { ...run.before, bytes } });
+      if (certain(part.units) > certain(this.plain.units)) this.plain = part;
       bytes += to - from + (units[to]?.most ?? 0);
       from = to + 1;
     }
@@ -150,7 +169,7 @@ class Search {
   }
 }
 
-/** The bytes of a set that is one character, or one ASCII letter in both cases. */
+/** The bytes of a set that is one character, one ASCII letter in both cases, or several characters of one byte each. */
 function unitsOf(ranges: readonly number[]): Unit[] | undefined {
   const [first, last] = ranges;
   if (first === undefined || last === undefined) return undefined;
@@ -161,6 +180,10 @@ function unitsOf(ranges: readonly number[]): Unit[] | undefined {
       folds: false,
       most: 1,
     }));
+  return foldedUnit(ranges, first, last) ?? (ranges.at(-1)! < 128 ? [ANY] : undefined);
+}
+
+function foldedUnit(ranges: readonly number[], first: number, last: number): Unit[] | undefined {
   const lower = first + 0x20;
   if (first < 0x41 || first > 0x5a || last !== first || !contains(ranges, lower)) return undefined;
   const more =
@@ -176,6 +199,11 @@ function toLiteral(units: readonly Unit[]): Literal {
     mask: Uint8Array.from(units, (unit) => unit.mask),
     folds: units.some((unit) => unit.folds),
   };
+}
+
+/** How many of its bytes are not just any. */
+export function knownBytes({ mask }: Literal): number {
+  return mask.reduce((sum, each) => sum + (each === ANY_BYTE ? 0 : 1), 0);
 }
 
 /** A substring as it is, or without case when that stays within ASCII; undefined when folding needs an automaton. */

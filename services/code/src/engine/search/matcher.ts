@@ -86,7 +86,7 @@ export class Matcher {
     this.#needle = place.scratch + scratchLayout.needles + place.slot * NEEDLE_BYTES_MAX * 2;
     this.#mask = this.#needle + NEEDLE_BYTES_MAX;
     const { literal } = pattern;
-    this.#rare = literal === undefined ? [0, 0] : rarestTwo(literal.bytes);
+    this.#rare = literal === undefined ? [0, 0] : rarestTwo(literal);
     if (literal === undefined) return;
     const bytes = new Uint8Array(place.memory);
     bytes.set(literal.bytes, this.#needle);

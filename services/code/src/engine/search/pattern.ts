@@ -4,7 +4,7 @@ import { NEEDLE_BYTES_MAX } from "../memory/scratch.ts";
 import type { RegexQuery, SubstringQuery } from "../query.ts";
 import { foldSet } from "../regex/case-fold.ts";
 import { analyseGrams, literalPlan, type GramPlan } from "../regex/gram-plan.ts";
-import { plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
+import { knownBytes, plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
 import { parseRegex } from "../regex/parse.ts";
 import { checkSize, compile, weight, type Program } from "../regex/program.ts";
 import { canMatchLineBreak, type Node } from "../regex/syntax.ts";
@@ -45,7 +45,7 @@ export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: (
   checkSize(node);
   checkpoint();
   const { literal, whole, before, after } = requiredLiteral(node);
-  const useful = literal !== undefined && (whole || literal.bytes.length >= NEEDLE_BYTES_MIN);
+  const useful = literal !== undefined && (whole || knownBytes(literal) >= NEEDLE_BYTES_MIN);
   return {
     ...analyseGrams(node),
     literal: useful ? literal : undefined,
