@@ -6,7 +6,7 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /** Enough to be passed over whenever the event loop has something to do, and little enough to get a fair share otherwise. */
-const NICENESS = 10;
+const NICENESS = 5;
 
 export function stepBack(): void {
   if (process.platform !== "linux") return;
