@@ -86,6 +86,39 @@ test("schedules are listed with the job they make and when", async () => {
   await served.call("DELETE", path);
 });
 
+test("lists and bulk actions are read on with what they said is next, and come to every job once", async () => {
+  for (let each = 0; each < 25; each += 1) await enqueue("paged", { id: `p${each}`, group: "idle" });
+  const seen: string[] = [];
+  let next: string | undefined;
+  do {
+    const before = next === undefined ? "" : `&before=${encodeURIComponent(next)}`;
+    const page = (await get(`/tenants/paged/jobs?group=idle&limit=7${before}`)) as {
+      jobs: { id: string }[];
+      next?: string;
+    };
+    seen.push(...page.jobs.map(({ id }) => id));
+    next = page.next;
+  } while (next !== undefined && seen.length < 100);
+  expect([seen.length, new Set(seen).size]).toEqual([25, 25]);
+  let done = 0;
+  for (let calls = 0; calls < 20; calls += 1) {
+    const body = { action: "cancel", where: { group: "idle" }, limit: 4, ...(next ? { before: next } : {}) };
+    const answer = (await served.call("POST", "/v1/jobs/tenants/paged/bulk", body)).body as {
+      done: number;
+      more: boolean;
+      next?: string;
+    };
+    done += answer.done;
+    next = answer.next;
+    expect(answer.more).toBe(next !== undefined);
+    if (next === undefined) break;
+  }
+  expect(done).toBe(25);
+  expect(await get("/tenants/paged")).toMatchObject({ jobs: { scheduled: 0, cancelled: 25 } });
+  const wrong = { action: "cancel", where: {}, before: "yesterday" };
+  expect((await served.call("POST", "/v1/jobs/tenants/paged/bulk", wrong)).status).toBe(400);
+});
+
 test("many jobs are cancelled and restarted at once, each by itself", async () => {
   for (const id of ["x1", "x2", "x3"]) await enqueue("bulk", { id, group: "idle" });
   await enqueue("bulk", { id: "y1", group: "other" });
