@@ -1,4 +1,5 @@
 import { compareEpochs } from "../identity/epoch.ts";
+import { serviceOf, type ReplicaKey } from "../identity/keys.ts";
 import type { Guard } from "../store/contract.ts";
 import type { Tenure } from "../tenure/tenure.ts";
 import type { Terms } from "../tenure/terms.ts";
@@ -20,6 +21,20 @@ export function firstStepMs(terms: Pick<Terms, "takeoverStepMs">): number {
 /** For how long new plans, and grants to those before it, may put off a lower rank's wait with such a replica. */
 export function firstPatienceMs(terms: Pick<Terms, "takeoverStepMs">): number {
   return FIRST_PATIENCE_STEPS * firstStepMs(terms);
+}
+
+/**
+ * Whether a lower rank's time with a replica that it never saw held has not come yet, though its first wait is over: one before it was granted something a moment ago, and is on its way to
+ * this one. A fleet that starts on busy machines takes longer than that wait, and would otherwise have every candidate look at everything.
+ */
+export function waitsOn(machine: HostMachine, key: ReplicaKey, now: number): boolean {
+  if (now >= machine.facts.replica(key, now).since + firstPatienceMs(machine.terms)) return false;
+  const recently = now - firstStepMs(machine.terms);
+  for (const node of machine.lineOf(key, serviceOf(key))?.candidates ?? []) {
+    if (node === machine.self.node) return false;
+    if (machine.facts.grantedAt(node) > recently) return true;
+  }
+  return false;
 }
 
 /**

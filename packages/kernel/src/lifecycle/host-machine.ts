@@ -16,11 +16,12 @@ import { adoptOrLose } from "./adopting.ts";
 import { commitReported } from "./commit-reports.ts";
 import { contend } from "./contending.ts";
 import { reconcileHold, standDownIfOpen } from "./holding.ts";
-import { firstPatienceMs, firstStepMs, grantOrWait } from "./granting.ts";
+import { firstPatienceMs, firstStepMs, grantOrWait, waitsOn } from "./granting.ts";
 import type { CommitPurpose, CommitReport, HostAction } from "./host-actions.ts";
 import { isPlanned, type HostIdentity, type HostedService } from "./hosted.ts";
 import { newLocal, type Hold, type Local } from "./local.ts";
 import { OpenQueue } from "./open-queue.ts";
+import { openFailed, startOpens } from "./opening.ts";
 import { Plans } from "./plans.ts";
 import { reconcilePrimary } from "./primary.ts";
 import { StandBys } from "./stand-bys.ts";
@@ -206,7 +207,7 @@ export class HostMachine {
     this.opens.done(key);
     const cancelled = local.data === "cancelling";
     local.data = "none";
-    if (!cancelled && this.suspension(local) === undefined) this.#failed(local, message, now);
+    if (!cancelled && this.suspension(local) === undefined) openFailed(this, local, message, now);
     this.touch(key);
   }
 
@@ -233,7 +234,7 @@ export class HostMachine {
     this.opens.done(key);
     const hold = local.hold;
     if (hold && compareEpochs(hold.epoch, epoch) === 0 && hold.phase === "activating") {
-      if (this.suspension(local) === undefined) this.#failed(local, message, now);
+      if (this.suspension(local) === undefined) openFailed(this, local, message, now);
       else this.phase(hold, "releasing", now);
       // What the failed try left under way carries this epoch: only a new epoch makes it harmless.
       if (hold.phase === "activating") {
@@ -283,7 +284,10 @@ export class HostMachine {
     const wakeAt = this.#nextWake();
     if (wakeAt !== undefined && now - wakeAt > this.terms.takeoverStepMs / 2) this.stoodStillAt = now;
     for (const key of this.#wakes.due(now)) this.#dirty.add(key);
-    for (const key of this.#standBys.due(now)) this.#local(key);
+    for (const key of this.#standBys.due(now)) {
+      if (waitsOn(this, key, now)) this.#standBys.add(key, now + firstStepMs(this.terms));
+      else this.#local(key);
+    }
     if (this.#sessionless.size > 0 && this.session(now)) {
       for (const key of this.#sessionless) this.#dirty.add(key);
       this.#sessionless.clear();
@@ -292,7 +296,7 @@ export class HostMachine {
       const keys = [...this.#dirty];
       this.#dirty.clear();
       for (const key of keys) this.#reconcile(this.#local(key), now);
-      this.#pumpOpens(now);
+      startOpens(this, now);
     }
     const actions = this.#actions;
     this.#actions = [];
@@ -420,7 +424,11 @@ export class HostMachine {
 
   /** Why the replica's service cannot work here for now; undefined when it can. */
   suspension(local: Local): string | undefined {
-    return this.#suspended.get(local.id.service);
+    return this.suspensionOf(local.id.service);
+  }
+
+  suspensionOf(service: string): string | undefined {
+    return this.#suspended.get(service);
   }
 
   plan(service: string): Plan | undefined {
@@ -458,39 +466,6 @@ export class HostMachine {
     contend(this, local, facts, now);
   }
 
-  #failed(local: Local, message: string, now: number): void {
-    local.failures++;
-    local.retryAt = now + this.pause(local.failures + 2);
-    this.decide("failed", local, local.hold?.epoch, message);
-    if (local.hold && local.failures >= this.terms.opensTriesMax) {
-      local.hold.strike = message;
-      this.phase(local.hold, "releasing", now);
-      // Long enough for others to have a go, growing with every time it failed here.
-      local.retryAt =
-        now + Math.min(600_000, 1_000 * 2 ** Math.min(local.failures, 20)) * (0.5 + 0.5 * this.random());
-    }
-  }
-
-  #pumpOpens(now: number): void {
-    for (const next of this.opens.start()) {
-      const local = this.#local(next.key);
-      if (next.what === "prepare") {
-        local.data = "preparing";
-        local.progress = 0;
-        this.emit({ kind: "prepare", replica: next.key, delayMs: this.random() * this.terms.openJitterMs });
-      } else {
-        const hold = local.hold;
-        if (!hold || hold.phase !== "waiting" || local.data !== "prepared" || local.shard !== "none") {
-          this.opens.done(next.key);
-          this.#dirty.add(next.key);
-          continue;
-        }
-        this.phase(hold, "activating", now);
-        this.emit({ kind: "activate", replica: next.key, epoch: hold.epoch, fence: hold.fence });
-      }
-    }
-  }
-
   /** What this node has to do with a replica; one that is new is looked at. */
   #local(key: ReplicaKey): Local {
     let local = this.#locals.get(key);
@@ -507,9 +482,9 @@ export class HostMachine {
     return wake === undefined || (standBy !== undefined && standBy < wake) ? standBy : wake;
   }
 
+  /** Those that it only stands by for are looked at when their time comes, whatever is true then. */
   #touchAll(): void {
     for (const key of this.#locals.keys()) this.#dirty.add(key);
-    for (const key of this.#standBys.unheld()) this.#local(key);
   }
 
   #touchService(service: string): void {

@@ -38,13 +38,6 @@ export class StandBys {
     for (const key of this.#at.keys()) if (key.startsWith(prefix)) this.#at.delete(key);
   }
 
-  /** Those that nobody is known to hold. */
-  unheld(): ReplicaKey[] {
-    const unheld: ReplicaKey[] = [];
-    for (const [key, at] of this.#at) if (at !== Infinity) unheld.push(key);
-    return unheld;
-  }
-
   next(): number | undefined {
     return this.#rounds[0]?.at;
   }

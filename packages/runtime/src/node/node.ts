@@ -18,7 +18,6 @@ import {
   type Explanation,
   type HeldSession,
   type HostAction,
-  type HostedService,
   type ImageChange,
   type NodeReply,
   type NodeRequest,
@@ -38,10 +37,11 @@ import { Manager } from "../manager/manager.ts";
 import type { Planning } from "../manager/planning.ts";
 import { fleetMirror } from "../mirror/fleet-mirror.ts";
 import type { Mirror } from "../mirror/mirror.ts";
-import type { ServiceDefinition } from "../service/service.ts";
+import { newBoot } from "./boot.ts";
 import { Eras } from "./eras.ts";
 import { feed, knownContenders, knownTenure, type Fed } from "./feed.ts";
 import { followersOf } from "./followers.ts";
+import { hosted, knowsItsReplicas } from "./hosting.ts";
 import { Membership } from "./membership.ts";
 import { nodeOptionsProblem, type NodeOptions, type NodePorts } from "./options.ts";
 import { Sessions } from "./sessions.ts";
@@ -103,7 +103,7 @@ export class KeelsonNode {
     this.keys = new Keys(options.fleet);
     this.#drainKey = this.keys.drain(node);
     this.terms = allTerms(options.terms);
-    this.boot = randomId(random);
+    this.boot = newBoot(random);
     const { keys, terms } = this;
     const changed = () => this.#soon();
     this.mirror = ports.mirror ?? fleetMirror(options.fleet, ports, terms);
@@ -492,28 +492,7 @@ export class KeelsonNode {
   }
 }
 
-/** Auctions, claims and primaries look at more replicas than those that facts are kept about. */
-function knowsItsReplicas({ placement, parameters }: ServiceDefinition): boolean {
-  return (placement.kind ?? "plan") === "plan" && parameters.primary !== true;
-}
-
-function hosted(service: ServiceDefinition): HostedService {
-  return {
-    grants: service.placement.kind ?? "plan",
-    builds: service.prepare !== undefined,
-    primary: service.parameters.primary === true && service.parameters.replicas > 1,
-  };
-}
-
 /** The earlier of the two, unless the second is due: that machine has just had its turn, and waits for something to happen. */
 function sooner(next: number, at: number, now: number): number {
   return at > now && at < next ? at : next;
-}
-
-function randomId(random: () => number): string {
-  const part = () =>
-    Math.floor(random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, "0");
-  return part() + part();
 }
