@@ -86,7 +86,9 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
         keep: (tenant) => isWithin(range, tenant),
       });
     } catch (error) {
-      if (error instanceof JournalError) broken(shard, error);
+      // Another's journal that cannot be read is the shard's trouble, and not that of all shards here.
+      const { failure } = journal.journal;
+      if (failure !== undefined) broken(shard, failure);
       await pages.close();
       throw error;
     }
