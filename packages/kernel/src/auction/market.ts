@@ -147,6 +147,8 @@ export class Market {
   refusal(lot: Lot, freeBytes: number, now: number): string | undefined {
     const { host } = this;
     if (!this.takesPart) return "is leaving";
+    const suspended = host.suspensionOf(this.service);
+    if (suspended !== undefined) return `cannot work here: ${suspended}`;
     const local = host.local(lot.replica);
     if (local && now < local.retryAt) return `failed to open it ${local.failures} times`;
     if (this.replicasPerShard > 1 && this.#hasAnother(lot)) return "has another replica of it";
