@@ -80,6 +80,34 @@ test("a timer is never early", async () => {
   expect(early).toEqual([]);
 });
 
+test("nor is one that shares its millisecond with what is due at once", async () => {
+  const clock = new SystemClock();
+  const early: number[] = [];
+  for (let n = 0; n < 50; n++) {
+    // Just after a millisecond has begun, so that what is due at once is due long before the next one.
+    while (performance.now() % 1 > 0.1);
+    clock.after(0, () => undefined);
+    const at = clock.now() + 0.8;
+    await new Promise<void>((resolve) => {
+      clock.after(0.8, () => {
+        if (clock.now() < at) early.push(n);
+        resolve();
+      });
+    });
+  }
+  expect(early).toEqual([]);
+});
+
+test("the longest wait that callers may ask for is none that runs at once", async () => {
+  const clock = new SystemClock();
+  const happened: string[] = [];
+  const longest = clock.after(2 ** 31 - 1, () => happened.push("longest"));
+  clock.after(100, () => happened.push("ran"));
+  await told(happened, 1);
+  longest.cancel();
+  expect(happened).toEqual(["ran"]);
+});
+
 test("timers that are due together run without a turn of the event loop in between", async () => {
   const clock = new SystemClock();
   const happened: string[] = [];

@@ -4,6 +4,9 @@ import type { Clock, Random, Timer } from "@keelson/kernel";
 /** More than this between wall clock and monotonic clock since the last look is worth asking whether the machine slept. */
 const LEAP_MS = 250;
 
+/** The longest that timers of the platform can wait: a longer one would run at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** What runs at one and the same millisecond. */
 interface Due {
   readonly runs: Set<() => void>;
@@ -38,7 +41,8 @@ export class SystemClock implements Clock {
 
   after(delayMs: number, run: () => void): Timer {
     const now = performance.now();
-    const at = Math.ceil(now + Math.max(0, delayMs));
+    // What is due at once comes before the next millisecond, and shares no timer with what is due there.
+    const at = delayMs > 0 ? Math.ceil(now + delayMs) : Math.floor(now);
     const due = this.#due.get(at) ?? this.#plan(at, delayMs > 0 ? Math.ceil(at - now) : 0);
     // A function of its own: the same one may be asked for twice.
     const once = (): void => run();
@@ -57,12 +61,15 @@ export class SystemClock implements Clock {
   /** The system's timers count from a millisecond that has begun: one more makes them never early, and who is woken early has to be woken twice. */
   #plan(at: number, wholeMs: number): Due {
     const due: Due = { runs: new Set(), timer: undefined };
-    due.timer = setTimeout(() => {
-      due.timer = undefined;
-      this.#due.delete(at);
-      // Timers run before sockets are read. Without this a process that was busy until just now would call answers late that have long arrived.
-      if (this.#late.push(due) === 1) setImmediate(() => this.#run());
-    }, wholeMs + 1);
+    due.timer = setTimeout(
+      () => {
+        due.timer = undefined;
+        this.#due.delete(at);
+        // Timers run before sockets are read. Without this a process that was busy until just now would call answers late that have long arrived.
+        if (this.#late.push(due) === 1) setImmediate(() => this.#run());
+      },
+      Math.min(wholeMs + 1, TIMER_MS_MAX),
+    );
     this.#due.set(at, due);
     return due;
   }
