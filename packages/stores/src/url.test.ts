@@ -16,6 +16,7 @@ test.each([
   ["MEMORY://", { kind: "memory" }],
   ["embedded:./data", { kind: "embedded", folder: "./data" }],
   ["embedded:data", { kind: "embedded", folder: "data" }],
+  ["embedded:2024", { kind: "embedded", folder: "2024" }],
   ["embedded:/var/lib/keelson", { kind: "embedded", folder: "/var/lib/keelson" }],
   ["embedded:a b:c", { kind: "embedded", folder: "a b:c" }],
   ["embedded://localhost:7400", { kind: "remote", address: "localhost:7400" }],
