@@ -37,6 +37,7 @@ test.each([
   [" etcd://a:1", "the store has a space before or after it: leave that out"],
   ["127.0.0.1:2379", `store "127.0.0.1:2379" names no kind: write etcd://127.0.0.1:2379, say, or ${FORMS}`],
   ["localhost:2379", `store "localhost:2379" names no kind: write etcd://localhost:2379, say, or ${FORMS}`],
+  ["memory:5", "a memory store has no address: write memory:"],
   ["http://a:2379", `unknown store "http:" (did you mean "etcd:"?): write ${FORMS}`],
   ["embeded:./data", `unknown store "embeded:" (did you mean "embedded:"?): write ${FORMS}`],
   ["mem:", `unknown store "mem:": write ${FORMS}`],

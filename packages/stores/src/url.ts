@@ -69,8 +69,8 @@ export function parseStoreUrl(url: string): StoreUrl {
   const rest = match?.groups?.["rest"] ?? "";
   if (url.trim() === "") throw new StoreUrlError(`the store is empty: write ${forms()}`);
   if (url.trim() !== url) throw new StoreUrlError("the store has a space before or after it: leave that out");
-  // A folder may well be called by a number; a host and a port are no kind.
-  const bare = scheme !== "embedded" && /^[\w.-]+:\d+$/.test(url);
+  // A folder may well be called by a number, and a kind may lack its slashes; a host and a port are no kind.
+  const bare = !Object.hasOwn(FORMS, scheme ?? "") && /^[\w.-]+:\d+$/.test(url);
   if (scheme === undefined || bare) {
     const like = bare ? `etcd://${url}, say` : `embedded:${url}`;
     throw new StoreUrlError(`store "${url}" names no kind: write ${like}, or ${forms()}`);
