@@ -19,7 +19,7 @@ import { reconcileHold, standDownIfOpen } from "./holding.ts";
 import { firstPatienceMs, firstStepMs, grantOrWait, waitsOn } from "./granting.ts";
 import type { CommitPurpose, CommitReport, HostAction } from "./host-actions.ts";
 import { isPlanned, type HostIdentity, type HostedService } from "./hosted.ts";
-import { newLocal, type Hold, type Local } from "./local.ts";
+import { isMoving, newLocal, type Hold, type Local } from "./local.ts";
 import { OpenQueue } from "./open-queue.ts";
 import { openFailed, startOpens } from "./opening.ts";
 import { Plans } from "./plans.ts";
@@ -496,8 +496,4 @@ export class HostMachine {
     const replicas = this.#plans.get(service)?.parameters.replicas ?? 1;
     for (let r = 0; r < replicas; r++) this.touch(`${shardKey(service, shard)}/${r}`);
   }
-}
-
-function isMoving(phase: Hold["phase"]): boolean {
-  return phase === "draining" || phase === "moving" || phase === "unsure";
 }

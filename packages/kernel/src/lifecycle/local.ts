@@ -14,6 +14,11 @@ export type HoldPhase =
   | "restamping"
   | "releasing";
 
+/** On its way to another node. */
+export function isMoving(phase: HoldPhase): boolean {
+  return phase === "draining" || phase === "moving" || phase === "unsure";
+}
+
 /** A tenure that this node adopted and has not yet lost, handed over or released. */
 export interface Hold {
   readonly epoch: Epoch;
