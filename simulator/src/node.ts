@@ -9,6 +9,9 @@ export interface NodeDriver {
   /** Resolves when nothing is held any more. */
   leave(): Promise<void>;
   abandon(): void;
+  /** Its service cannot work here until `resume`. A toy need not know. */
+  suspend?(service: string, reason: string): void;
+  resume?(service: string): void;
   handle(request: NodeRequest): Promise<NodeReply>;
   check(replica: ReplicaKey): boolean;
   checkWrite(replica: ReplicaKey): boolean;
@@ -33,15 +36,18 @@ export class SimNode implements NodeProbe {
   readonly process: SimProcess;
   readonly disk: Disk = { content: undefined };
   capacity = 1;
+  readonly #service: string;
   readonly #replicas: number;
   readonly #make: NodeFactory;
   readonly #emit: Emit;
   #driver: NodeDriver | undefined;
   #leaving = false;
+  /** How many reasons its service has not to work here, in this life. */
+  #suspensions = 0;
 
   constructor(
     name: string,
-    place: { zone: string; replicas: number },
+    place: { zone: string; service: string; replicas: number },
     process: SimProcess,
     make: NodeFactory,
     emit: Emit,
@@ -49,6 +55,7 @@ export class SimNode implements NodeProbe {
     this.name = name;
     this.address = `${name}:1`;
     this.zone = place.zone;
+    this.#service = place.service;
     this.#replicas = place.replicas;
     this.process = process;
     this.#make = make;
@@ -72,6 +79,7 @@ export class SimNode implements NodeProbe {
   start(): void {
     this.process.start();
     this.#leaving = false;
+    this.#suspensions = 0;
     const life = this.process.life;
     const driver = this.#make(this);
     this.#driver = driver;
@@ -107,6 +115,18 @@ export class SimNode implements NodeProbe {
         throw new Error(`${this.name} failed to leave`, { cause: error });
       },
     );
+  }
+
+  /** Its service cannot work here until the result is called, or another life begins. */
+  suspend(): () => void {
+    const { life } = this.process;
+    this.#suspensions += 1;
+    this.#driver?.suspend?.(this.#service, "it was told so");
+    return () => {
+      if (life !== this.process.life) return;
+      this.#suspensions -= 1;
+      if (this.#suspensions === 0) this.#driver?.resume?.(this.#service);
+    };
   }
 
   handle(request: NodeRequest): Promise<NodeReply> {

@@ -67,6 +67,7 @@ const scenarios = [
   ["replicas", 7],
   ["replicas-hunt", 6],
   ["small-hunt", 6],
+  ["suspended", 7],
 ] as const;
 
 describe.each(scenarios)("the scenario %s", (name, minutes) => {

@@ -228,7 +228,11 @@ export class Simulation {
       const process = new SimProcess(name, scheduler, this.#clock(name));
       const node = new SimNode(
         name,
-        { zone: `z${(i % scenario.fleet.zones) + 1}`, replicas: scenario.fleet.replicas },
+        {
+          zone: `z${(i % scenario.fleet.zones) + 1}`,
+          service: SERVICE,
+          replicas: scenario.fleet.replicas,
+        },
         process,
         make,
         emit,

@@ -15,6 +15,7 @@ export type FaultKind =
   | "stale-watch"
   | "slow-objects"
   | "brownout"
+  | "suspended"
   | "store-outage"
   | "store-restart"
   | "store-lost"
@@ -71,6 +72,10 @@ export const FAULTS: Readonly<Record<FaultKind, { readonly effect: FaultEffect; 
   },
   "slow-objects": { effect: "hindrance", about: "the node's calls to resources take up to seconds longer" },
   brownout: { effect: "hindrance", about: "everyone's calls to resources take up to seconds longer" },
+  suspended: {
+    effect: "hindrance",
+    about: "the service cannot work on the node, which gives its replicas up and takes none until it can",
+  },
   "store-outage": {
     effect: "hindrance",
     about: "the store is down for 0.05 to 3 TTL and comes back with every write",

@@ -90,6 +90,13 @@ export function drawNodeFault(
       const delayMs: Range = [0, magnitude(random, [50, 0.8 * terms.ttlMs])];
       return links(`up to ${Math.round(delayMs[1])} ms`, { ...watch, delayMs });
     }
+    case "suspended":
+      // Some are over before anybody has looked.
+      return {
+        detail: "",
+        lastsMs: chance(random, 0.2) ? uniform(random, [0, 20]) : lastsMs,
+        begin: () => node.suspend(),
+      };
     case "fading":
       return drawFading(node, network, terms, random);
     case "brownout": {
