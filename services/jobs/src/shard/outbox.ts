@@ -35,6 +35,13 @@ export class Outbox<T> implements AsyncIterable<readonly T[]> {
     return dropped;
   }
 
+  /** What nobody has read, once: for when nobody will. */
+  takeUnread(): readonly T[] {
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+
   /** What was put before is still read. */
   end(): void {
     this.#ended = true;

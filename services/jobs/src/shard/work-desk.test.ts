@@ -68,3 +68,25 @@ test("a lease that makes more ready does not lead to another within it", async (
   expect(queue.asked).toHaveLength(2);
   desk.close();
 });
+
+test("tasks that had not left when their worker's stream broke off are given back at once", async () => {
+  const queue = new SlowQueue();
+  const desk = new WorkDesk(queue);
+  const items = desk.open({ session: "s", worker: "w", group: "g", credit: 5 });
+  const first = items.next();
+  await turn();
+  // Each fills a block.
+  const body = "x".repeat(100_000);
+  const shared = { tenant: "t", id: "j", attempt: 1, relativeAttempt: 1, isLastAttempt: false, leaseMs: 1 };
+  const task = (number: number) => ({ ...shared, task: number, body, inputs: [] });
+  queue.asked[0]!.answer({ taken: [task(1), task(2)], refreshes: [] });
+  expect(await first).toMatchObject({ done: false });
+  desk.credit("s", 2);
+  queue.asked[1]!.answer({ taken: [task(3)], refreshes: [] });
+  await turn();
+  await items.return();
+  expect(queue.asked.slice(2).map(({ command }) => command)).toEqual([
+    { kind: "giveBack", worker: "w", tasks: [2, 3] },
+  ]);
+  expect(desk.sessions).toBe(0);
+});

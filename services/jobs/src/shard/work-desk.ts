@@ -68,7 +68,18 @@ export class WorkDesk {
     group.push(session);
     this.#groups.set(open.group, group);
     this.credit(open.session, open.credit);
-    for await (const pushes of session.outbox) yield* itemsOf(pushes);
+    /** Leased, and not on their way yet. */
+    let unsent: readonly TakenTask[] = [];
+    try {
+      for await (const pushes of session.outbox) {
+        const tasks = tasksOf(pushes);
+        for (const block of packTasks(tasks, (left) => (unsent = tasks.slice(left)))) yield { tasks: block };
+        yield* othersOf(pushes);
+      }
+    } finally {
+      // It broke off: no worker has heard of these, and their leases would have to run out.
+      this.#giveBack(session, [...unsent, ...tasksOf(session.outbox.takeUnread())]);
+    }
   }
 
   /** A worker can take so many tasks more. Of a session that is over, nothing is left to credit. */
@@ -142,14 +153,14 @@ export class WorkDesk {
   #deliver(session: Session, tasks: readonly TakenTask[], refreshes: readonly RefreshTask[]): void {
     const delivered = tasks.length === 0 || session.outbox.put({ kind: "tasks", tasks });
     for (const refresh of refreshes) session.outbox.put({ kind: "refresh", refresh });
-    if (delivered) return;
-    const command = {
-      kind: "giveBack",
-      worker: session.open.worker,
-      tasks: tasks.map(({ task }) => task),
-    } as const;
+    if (!delivered) this.#giveBack(session, tasks);
+  }
+
+  #giveBack({ open: { worker } }: Session, given: readonly TakenTask[]): void {
+    if (given.length === 0) return;
+    const tasks = given.map(({ task }) => task);
     // When this fails the shard has failed, and their leases end by themselves.
-    this.#queue.execute(command).catch(() => undefined);
+    this.#queue.execute({ kind: "giveBack", worker, tasks }).catch(() => undefined);
   }
 
   #stop({ worker, task, reason }: Effect & { kind: "stop" }): void {
@@ -169,17 +180,17 @@ export class WorkDesk {
   }
 }
 
-/** As few items as the length of frames allows. */
-function* itemsOf(pushes: readonly Push[]): Generator<WorkItem> {
-  const tasks: TakenTask[] = [];
+function tasksOf(pushes: readonly Push[]): readonly TakenTask[] {
+  return pushes.flatMap((push) => (push.kind === "tasks" ? push.tasks : []));
+}
+
+/** As few items as there can be. */
+function* othersOf(pushes: readonly Push[]): Generator<WorkItem> {
   const refreshes: RefreshTask[] = [];
   const stops: { task: number; reason: "cancelled" | "timeout" | "lost" }[] = [];
-  for (const push of pushes) {
-    if (push.kind === "tasks") tasks.push(...push.tasks);
-    else if (push.kind === "refresh") refreshes.push(push.refresh);
-    else stops.push({ task: push.task, reason: push.reason });
-  }
-  for (const block of packTasks(tasks)) yield { tasks: block };
+  for (const push of pushes)
+    if (push.kind === "refresh") refreshes.push(push.refresh);
+    else if (push.kind === "stop") stops.push({ task: push.task, reason: push.reason });
   if (refreshes.length > 0) yield { refreshes };
   if (stops.length > 0) yield { stops };
 }

@@ -13,13 +13,17 @@ const BLOCK_BYTES = 64 * 1024;
 
 const scratch = new ByteWriter(64 * 1024);
 
-/** Blocks of at least one task, in order. */
-export function* packTasks(tasks: readonly TakenTask[]): Generator<Buffer> {
+/** Blocks of at least one task, in order. `onBlock` hears how many tasks have left with the block that follows. */
+export function* packTasks(
+  tasks: readonly TakenTask[],
+  onBlock: (left: number) => void = () => {},
+): Generator<Buffer> {
   for (let at = 0; at < tasks.length;) {
     const out = scratch;
     out.clear();
     out.byte(VERSION);
     while (at < tasks.length && out.length < BLOCK_BYTES) writeTask(out, tasks[at++] as TakenTask);
+    onBlock(at);
     yield out.copy();
   }
 }
