@@ -62,16 +62,22 @@ export class Transfers {
     let bytes = 0;
     let done = false;
     const hash = createHash("sha256");
-    while (bytes < pieceBytesMax && !done) {
-      const next = await open.pieces.next();
-      if (next.done === true) done = true;
-      else {
-        // The engine's memory is shared, and may be used again before this has been sent.
-        const piece = Uint8Array.from(next.value);
-        hash.update(piece);
-        pieces.push(piece);
-        bytes += piece.length;
+    try {
+      while (bytes < pieceBytesMax && !done) {
+        const next = await open.pieces.next();
+        if (next.done === true) done = true;
+        else {
+          // The engine's memory is shared, and may be used again before this has been sent.
+          const piece = Uint8Array.from(next.value);
+          hash.update(piece);
+          pieces.push(piece);
+          bytes += piece.length;
+        }
       }
+    } catch (error) {
+      // The index was let go of before its first piece was asked for: its place is for others.
+      this.#open.delete(transfer);
+      throw error;
     }
     open.busy = false;
     open.usedAt = this.#clock.now();
@@ -118,9 +124,11 @@ export async function beginReceiving(
       return await begin(ports.access, shard, patienceMs);
     } catch (error) {
       const busy = (error as { code?: unknown }).code === "TRANSFER_BUSY";
-      if (!busy || signal.aborted || clock.now() > deadline) throw error;
+      if (!busy || clock.now() > deadline) throw error;
+      await new Promise<void>((resolve) => void clock.after(busyPauseMs * (0.5 + random()), resolve));
+      // A place that nobody uses would be kept from others for a while.
+      if (signal.aborted) throw error;
     }
-    await new Promise<void>((resolve) => void clock.after(busyPauseMs * (0.5 + random()), resolve));
   }
 }
 
