@@ -108,14 +108,15 @@ export class Checkpointer {
   async #clear(): Promise<void> {
     const { pages, finished } = this.#options;
     if (!this.#swept) {
-      this.#stale.push(...(await leftRuns(pages, this.#manifest, finished)));
+      // One by one: as arguments of one call, those of a large run would not fit on the stack.
+      for (const key of await leftRuns(pages, this.#manifest, finished)) this.#stale.push(key);
       this.#swept = true;
     }
     const failed = this.#failed;
     if (failed !== undefined) {
       // The one before counts again, if it ever did not.
       await this.#commit(this.#manifest);
-      this.#stale.push(...failed);
+      for (const key of failed) this.#stale.push(key);
       this.#failed = undefined;
     }
     await this.#deleteStale();
