@@ -156,6 +156,22 @@ describe("an auction", () => {
     expect(asked()).toHaveLength(FRONT_MAX + 1);
   });
 
+  test("is held for those behind many that nobody may bid on for now", () => {
+    const sizes = Array.from({ length: FRONT_MAX + 5 }, () => 50);
+    const hall = new Hall(sizes, half, { emptyPauseMs: 1_000_000 });
+    const last = { node: "x", what: "open failed", message: "" } as const;
+    const guests = [hall.join("a", 20), hall.join("b", 19)];
+    const shards = [...hall.sizes.keys()].sort();
+    for (const { host, machine } of guests)
+      for (const shard of shards.slice(0, FRONT_MAX)) {
+        host.setTrouble(`s/${shard}`, { value: { v: 1, strikes: 1_000, last }, revision: 1 }, hall.now);
+        machine.noticedShard(`s/${shard}`);
+      }
+    hall.run(3_000, 20);
+    const asked = shards.filter((shard) => hall.read(hall.keys.auction("s", "round", `s/${shard}/0`)));
+    expect(asked).toEqual(shards.slice(FRONT_MAX));
+  });
+
   test("gives the next best the lot at once when the winner is gone before the grant", () => {
     const hall = new Hall([10], half);
     const evaluator = hall.join("evaluator", 5);

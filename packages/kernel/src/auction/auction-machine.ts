@@ -275,7 +275,7 @@ export class AuctionMachine {
     const { market, commits } = this;
     const { counters, board, bidders } = market;
     this.#keepAt = now + KEEP_MS;
-    for (const replica of this.front.refresh()) this.#looks.add(replica);
+    for (const replica of this.front.refresh(this.#keepAt)) this.#looks.add(replica);
     counters.configured_max_bids = board.config?.value.maxBids ?? this.market.maxBids ?? 0;
     counters.live_bidders = bidders?.size ?? 0;
     counters.unheld = 0;

@@ -22,8 +22,8 @@ export class Front {
     return this.#market.lots.size <= FRONT_MAX || this.#replicas.has(replica);
   }
 
-  /** Looks who is in front now, and returns those that were not before. */
-  refresh(): ReplicaKey[] {
+  /** Looks who is in front from now on until it is called again, and returns those that were not before. */
+  refresh(until: number): ReplicaKey[] {
     const before = this.#replicas;
     const { lots, board, terms } = this.#market;
     const now = new Set<ReplicaKey>();
@@ -32,6 +32,8 @@ export class Front {
     let [fresh, demanded] = [0, 0];
     // Also when all are in front: those that were behind before nobody has looked at since.
     for (const lot of lots.ordered()) {
+      // It would only keep others waiting that may be asked for.
+      if (until < lot.at) continue;
       if (isDemanded(lot) ? demanded++ < FRONT_MAX : fresh++ < FRONT_MAX) now.add(lot.replica);
       if (fresh >= FRONT_MAX && demanded >= FRONT_MAX) break;
     }
