@@ -2,8 +2,7 @@
  * Puts the answers of many repositories together: best first, with exact counts, and with everything that is missing. However many files match, it keeps no more of them than can be
  * shown, and no more than a bound of its own.
  */
-import type { FileMatch } from "../engine/index.ts";
-import { bytesOfFile } from "../search/bytes-of-file.ts";
+import { bytesOfFile, type FileMatch } from "../engine/index.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import type { Missing, SearchEvent } from "./fleet-search.ts";
 

@@ -17,9 +17,18 @@ export type {
 } from "./engine.ts";
 export { openCtags, type SymbolReader } from "./symbols/ctags.ts";
 export { Turns } from "./turns.ts";
+export { bytesOfFile } from "./shown-bytes.ts";
 export { openEngine } from "./local/open-engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
-export type { EngineQuery, RegexQuery, Scope, SearchOptions, SubstringQuery, SymbolQuery } from "./query.ts";
+export type {
+  EngineQuery,
+  FileTaker,
+  RegexQuery,
+  Scope,
+  SearchOptions,
+  SubstringQuery,
+  SymbolQuery,
+} from "./query.ts";
 export { parseRegex } from "./regex/parse.ts";
 export type { Node as RegexNode } from "./regex/syntax.ts";
 export type {

@@ -2,6 +2,7 @@
  * What the engine is asked: a tree over documents. It is what a query language is translated into, not a language itself: case, scopes and repository
  * filters are settled before. A document is found when the tree is true for it; the matches shown are those of all atoms that are not below a `not`.
  */
+import type { FileMatch } from "./result.ts";
 
 /** Where an atom looks. `both` is true when either has it. */
 export type Scope = "content" | "path" | "both";
@@ -46,6 +47,13 @@ export type EngineQuery =
   /** `path`: content atoms decide, but only the file's name is shown, as one match. */
   | { readonly kind: "type"; readonly type: "match" | "path"; readonly of: EngineQuery };
 
+/** Takes the files of an answer one by one, as they are made: all of them at once are many times what they are as bytes. */
+export interface FileTaker {
+  /** Before the first: about how many bytes there will be, as `bytesOfFile` counts them. False when they are not wanted after all. */
+  begin(bytes: number): Promise<boolean>;
+  take(file: FileMatch): Promise<void>;
+}
+
 export interface SearchOptions {
   /** After this the search stops where it is and says so. */
   readonly timeCapMs?: number;
@@ -55,8 +63,10 @@ export interface SearchOptions {
   readonly filesShownMax?: number;
   /** Matches in the answer over all files, best files first; counts stay exact. */
   readonly matchesShownMax?: number;
-  /** Bytes of lines and whole files in the answer: where there are more, the file that goes beyond them is the last, and not all of it is there. */
+  /** What files may take in the answer, as `bytesOfFile` counts it: where there are more, the file that goes beyond them is the last, and not all of it is there. */
   readonly bytesShownMax?: number;
+  /** Is given the files; there are none in the answer then. */
+  readonly taker?: FileTaker;
   /** Best files that are at least listed, with those that are shown. */
   readonly filesListedMax?: number;
   readonly contextLines?: number;

@@ -2,9 +2,8 @@
  * Searches one index for one request: what the query says of the repository is settled, `type:repo` is answered, the engine does the rest, and the answer is kept
  * below the size of a frame.
  */
-import type { CodeIndex, FileMatch } from "../engine/index.ts";
+import { bytesOfFile, type CodeIndex, type FileMatch } from "../engine/index.ts";
 import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
-import { bytesOfFile } from "./bytes-of-file.ts";
 import { facetFilesMax, facetsOf } from "./facets.ts";
 import type { SearchRequest, ShardAnswer } from "./search-request.ts";
 import { translate } from "./translate.ts";

@@ -4,6 +4,7 @@ import { RECORD_WORDS, type Hit } from "../search/hit.ts";
 import type { BranchMasks } from "../search/open-segment.ts";
 import type { Segment } from "../segment/segment.ts";
 import type { SymbolTable } from "../segment/symbols.ts";
+import { bytesOfLine } from "../shown-bytes.ts";
 
 export interface Shown {
   readonly segment: Segment;
@@ -17,16 +18,11 @@ export interface ShowTerms {
   readonly contextLines: number;
   readonly whole: boolean;
   readonly matchesMax: number;
-  /** Of lines; what goes beyond is the last. */
+  /** Of lines and matches; what goes beyond is the last. */
   readonly bytesMax: number;
 }
 
 const STEP_MATCHES = 256;
-
-/** With what is around it. */
-export function bytesOf({ text, before, after }: LineMatch): number {
-  return text.length + (before?.length ?? 0) + (after?.length ?? 0);
-}
 
 /** In steps: a file can have a hundred thousand matches, and whoever asks may want to do something else in between. */
 export function* materialize(hit: Hit, shown: Shown, terms: ShowTerms): Generator<void, FileMatch> {
@@ -93,7 +89,7 @@ function* lines(
       score,
       ...(terms.contextLines > 0 ? context(text, lineStart, lineEnd, terms.contextLines) : {}),
     };
-    bytes += bytesOf(made);
+    bytes += bytesOfLine(made);
     out.push(made);
   }
   return out;

@@ -1,13 +1,14 @@
 /** A search of one index, from the side of the one who asks: splits it over threads, sets its time, and puts the parts together. */
 import type { Timer } from "@keelson/kernel";
 import { EngineError } from "../errors.ts";
-import type { EngineQuery, SearchOptions } from "../query.ts";
+import type { EngineQuery, FileTaker, SearchOptions } from "../query.ts";
 import type { FileMatch, PartialReason, SearchCounts, SearchResult } from "../result.ts";
 import { RECORD_WORDS, compareHits, type Hit } from "../search/hit.ts";
 import { unpackHits } from "../search/packed-hits.ts";
 import { control, controlOf, type SearchJob, type SearchReply } from "../threads/protocol.ts";
+import { FILE_BYTES, bytesOfFile } from "../shown-bytes.ts";
 import { Turns } from "../turns.ts";
-import { bytesOf, materialize } from "./materialize.ts";
+import { materialize } from "./materialize.ts";
 import type { MemoryIndex, OpenPart } from "./memory-index.ts";
 import type { Running } from "./searchers.ts";
 
@@ -32,8 +33,10 @@ export async function searchIndex(
     );
     const turns = new Turns();
     const hits = (await inOrder(index, replies, turns)).slice(0, filesMax);
-    const files = await show(index, hits.slice(0, filesShownMax), options, turns);
-    const listed = hits.slice(files.length, filesListedMax).map((hit) => ({
+    const files: FileMatch[] = [];
+    const taker = options.taker ?? intoList(files);
+    const shown = await show(index, hits.slice(0, filesShownMax), { ...options, taker }, turns);
+    const listed = hits.slice(shown, filesListedMax).map((hit) => ({
       path: hit.path,
       language: partOf(index, hit.segment).segment.language(hit.document),
     }));
@@ -119,6 +122,7 @@ class Run {
       from,
       to,
       index: this.#index.number,
+      bytesShownMax: this.#options.bytesShownMax ?? Number.MAX_SAFE_INTEGER,
       matchesMax: this.#options.matchesMax ?? Number.MAX_SAFE_INTEGER,
       control: this.#control,
       firstOfLine: asked.lines && this.#options.firstOfLine === true,
@@ -231,18 +235,30 @@ async function inOrder(index: MemoryIndex, replies: readonly SearchReply[], turn
   }
 }
 
+function intoList(files: FileMatch[]): FileTaker {
+  return {
+    begin: () => Promise.resolve(true),
+    take: (file) => {
+      files.push(file);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Gives the taker as many as may be shown, and says how many that were. */
 async function show(
   index: MemoryIndex,
   hits: readonly Hit[],
-  options: SearchOptions,
+  options: SearchOptions & { readonly taker: FileTaker },
   turns: Turns,
-): Promise<FileMatch[]> {
-  const files: FileMatch[] = [];
+): Promise<number> {
+  const { contextLines = 0, whole = false, taker } = options;
   let left = options.matchesShownMax ?? Number.MAX_SAFE_INTEGER;
   let bytesLeft = options.bytesShownMax ?? Number.MAX_SAFE_INTEGER;
+  if (!(await taker.begin(bytesToShow(index, hits, options)))) return 0;
+  let shown = 0;
   for (const hit of hits) {
     if (left <= 0 || bytesLeft < 0) break;
-    const { contextLines = 0, whole = false } = options;
     const steps = materialize(
       hit,
       { ...partOf(index, hit.segment), masks: index.masks, branches: index.branches },
@@ -251,10 +267,27 @@ async function show(
     let step = steps.next();
     for (; step.done !== true; step = steps.next()) if (turns.due) await turns.give();
     const file = step.value;
-    files.push(file);
-    bytesLeft -= file.lines.reduce((sum, line) => sum + bytesOf(line), file.content?.length ?? 0);
+    bytesLeft -= bytesOfFile(file);
     left -= Math.max(1, hit.records.length / RECORD_WORDS);
+    shown += 1;
+    await taker.take(file);
     if (turns.due) await turns.give();
   }
-  return files;
+  return shown;
+}
+
+/** About what is going to be shown; lines around a match are taken to be as long as the one that it is on. */
+function bytesToShow(index: MemoryIndex, hits: readonly Hit[], options: SearchOptions): number {
+  const { contextLines = 0, whole = false, bytesShownMax = Number.MAX_SAFE_INTEGER } = options;
+  let left = options.matchesShownMax ?? Number.MAX_SAFE_INTEGER;
+  let bytes = 0;
+  for (const { segment, document, path, records, shownBytes } of hits) {
+    if (left <= 0 || bytes > bytesShownMax) break;
+    const matches = records.length / RECORD_WORDS;
+    const share = Math.min(1, left / Math.max(1, matches));
+    bytes += FILE_BYTES + path.length + Math.ceil(shownBytes * share) * (1 + 2 * contextLines);
+    if (whole) bytes += partOf(index, segment).segment.contentBytes(document);
+    left -= Math.max(1, matches);
+  }
+  return Math.min(bytes, bytesShownMax);
 }

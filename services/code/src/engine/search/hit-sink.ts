@@ -1,6 +1,7 @@
 /** Collects what was found as scored hits, for an answer that shows the best files. */
 import { fileScore, pathScore, symbolScore, wordScore } from "../rank/score.ts";
 import type { Found, Sink } from "./executor.ts";
+import { RANGE_BYTES } from "../shown-bytes.ts";
 import { BestHits, RECORD_WORDS, type Hit } from "./hit.ts";
 
 const LOCATED_WORDS = 5;
@@ -8,10 +9,16 @@ const LOCATED_WORDS = 5;
 export class HitSink implements Sink {
   readonly #best: BestHits;
   #records: Uint32Array[] = [];
+  readonly #bytesMax: number;
   #bestMatch = 0;
+  /** What those of this document take in an answer, and the line of the last. */
+  #shownBytes = 0;
+  #line = 0;
 
-  constructor(filesMax: number) {
-    this.#best = new BestHits(filesMax);
+  /** Of more than `bytesMax` an answer shows nothing. */
+  constructor(filesMax: number, bytesMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#best = new BestHits(filesMax, bytesMax);
   }
 
   located(found: Found, located: number, count: number): void {
@@ -21,6 +28,7 @@ export class HitSink implements Sink {
     const to = from + segment.contentBytes(found.document);
     const out = new Uint32Array(count * RECORD_WORDS);
     let at = located >>> 2;
+    let kept = 0;
     for (let i = 0; i < out.length; i += RECORD_WORDS) {
       const start = words[at]!;
       const end = words[at + 1]!;
@@ -28,13 +36,20 @@ export class HitSink implements Sink {
       const symbol = symbols === undefined ? -1 : symbols.touched(found.document, start, end);
       if (symbols !== undefined && symbol !== -1)
         score += symbolScore(start, end, symbols.start(symbol), symbols.end(symbol), symbols.kind(symbol));
-      for (let word = 0; word < LOCATED_WORDS; word += 1) out[i + word] = words[at + word]!;
-      out[i + 5] = score;
-      out[i + 6] = symbol + 1;
       if (score > this.#bestMatch) this.#bestMatch = score;
+      if (this.#shownBytes <= this.#bytesMax) {
+        for (let word = 0; word < LOCATED_WORDS; word += 1) out[i + word] = words[at + word]!;
+        out[i + 5] = score;
+        out[i + 6] = symbol + 1;
+        kept = i + RECORD_WORDS;
+        const line = words[at + 2]!;
+        this.#shownBytes += RANGE_BYTES + (line === this.#line ? 0 : words[at + 4]! - words[at + 3]!);
+        this.#line = line;
+      }
       at += LOCATED_WORDS;
     }
-    this.#records.push(out);
+    // The match that goes beyond is the last: by it whoever shows them sees that there are more.
+    if (kept > 0) this.#records.push(kept === out.length ? out : out.slice(0, kept));
   }
 
   end(found: Found): void {
@@ -59,10 +74,13 @@ export class HitSink implements Sink {
       matchCount: content.count > 0 ? content.count : Math.max(1, path.count),
       records: this.#records.length === 1 ? this.#records[0]! : joined(this.#records),
       pathRanges,
+      shownBytes: this.#shownBytes,
     };
     this.#best.add(hit);
     this.#records = [];
     this.#bestMatch = 0;
+    this.#shownBytes = 0;
+    this.#line = 0;
   }
 
   sorted(): Hit[] {

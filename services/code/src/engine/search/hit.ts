@@ -13,6 +13,8 @@ export interface Hit {
   /** Matches of the content; empty when only the path matched. */
   readonly records: Uint32Array;
   readonly pathRanges: readonly number[];
+  /** What its matches take in an answer, counted as `shown-bytes.ts` does, without what is around them. */
+  readonly shownBytes: number;
 }
 
 /** Best first. Equal scores go by path, so the order does not depend on how the index came to be. */
@@ -23,21 +25,39 @@ export function compareHits(a: Hit, b: Hit): number {
   return a.segment - b.segment || a.document - b.document;
 }
 
-/** Keeps the best `max`, dropping the rest now and then. */
+const NO_RECORDS = new Uint32Array(0);
+
+/** Keeps the best `max`, and of these the matches of as many as an answer of `bytesMax` can show; drops the rest now and then. */
 export class BestHits {
   readonly #max: number;
+  readonly #bytesMax: number;
   #hits: Hit[] = [];
+  #bytes = 0;
 
-  constructor(max: number) {
+  constructor(max: number, bytesMax: number) {
     this.#max = max;
+    this.#bytesMax = bytesMax;
   }
 
   add(hit: Hit): void {
     this.#hits.push(hit);
-    if (this.#hits.length > this.#max * 2 + 64) this.#hits = this.sorted();
+    this.#bytes += hit.shownBytes;
+    if (this.#hits.length > this.#max * 2 + 64 || this.#bytes > this.#bytesMax * 2)
+      this.#hits = this.sorted();
   }
 
+  /** A file after those that fill an answer is never shown, because others can only come before it: it is counted and listed. */
   sorted(): Hit[] {
-    return this.#hits.sort(compareHits).slice(0, this.#max);
+    let bytes = 0;
+    const best = this.#hits
+      .sort(compareHits)
+      .slice(0, this.#max)
+      .map((hit) => {
+        if (bytes > this.#bytesMax) return { ...hit, records: NO_RECORDS, shownBytes: 0 };
+        bytes += hit.shownBytes;
+        return hit;
+      });
+    this.#bytes = bytes;
+    return best;
   }
 }

@@ -6,6 +6,7 @@ import type { Hit } from "./hit.ts";
 
 export interface PackedHits {
   readonly count: number;
+  readonly shownBytes: Float64Array;
   readonly scores: Float64Array;
   /** For each: segment, document, matches, how many words of records and of ranges in the path follow, and these. */
   readonly words: Uint32Array;
@@ -26,12 +27,17 @@ export function packHits(hits: readonly Hit[]): PackedHits {
     words.set(pathRanges, at + HEAD_WORDS + records.length);
     at += HEAD_WORDS + records.length + pathRanges.length;
   }
-  return { count: hits.length, scores: Float64Array.from(hits, ({ score }) => score), words };
+  return {
+    count: hits.length,
+    shownBytes: Float64Array.from(hits, ({ shownBytes }) => shownBytes),
+    scores: Float64Array.from(hits, ({ score }) => score),
+    words,
+  };
 }
 
 /** In the order in which they were packed. */
 export function* unpackHits(
-  { count, scores, words }: PackedHits,
+  { count, scores, shownBytes, words }: PackedHits,
   pathOf: (segment: number, document: number) => string,
 ): Generator<Hit> {
   let at = 0;
@@ -49,6 +55,7 @@ export function* unpackHits(
       matchCount: words[at + 2]!,
       records: words.subarray(records, pathRanges),
       pathRanges: [...words.subarray(pathRanges, end)],
+      shownBytes: shownBytes[i]!,
     };
     at = end;
   }

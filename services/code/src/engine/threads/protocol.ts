@@ -62,6 +62,8 @@ export interface SearchJob {
   readonly from: number;
   readonly to: number;
   readonly filesMax: number;
+  /** Matches of files after those that fill so much of an answer are not kept. */
+  readonly bytesShownMax: number;
   readonly matchesMax: number;
   readonly control: SharedArrayBuffer;
   /** As lines of JSON, in pieces, instead of hits. */

@@ -124,10 +124,10 @@ function run(job: SearchJob): void {
       if (outcome.stopped !== "interrupted") sink.finish();
       post({ kind: "done", job: job.job, ...outcome });
     } else {
-      const sink = new HitSink(job.filesMax);
+      const sink = new HitSink(job.filesMax, job.bytesShownMax);
       const outcome = search(job, sink);
       const hits = packHits(sink.sorted());
-      const owned = [hits.scores.buffer, hits.words.buffer] as ArrayBuffer[];
+      const owned = [hits.scores.buffer, hits.shownBytes.buffer, hits.words.buffer] as ArrayBuffer[];
       post({ kind: "done", job: job.job, ...outcome, hits }, owned);
     }
   } catch (error) {

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { BestHits, RECORD_WORDS, type Hit } from "./hit.ts";
+
+const BYTES = 1_000;
+
+function hit(document: number, score: number): Hit {
+  return {
+    segment: 0,
+    document,
+    path: `file-${document}`,
+    score,
+    matchCount: 2,
+    records: new Uint32Array(2 * RECORD_WORDS),
+    pathRanges: [],
+    shownBytes: 300,
+  };
+}
+
+function withMatches(hits: readonly Hit[]): number[] {
+  return hits.filter(({ records }) => records.length > 0).map(({ document }) => document);
+}
+
+test("keeps matches only of the best files that fill an answer, and the last of them goes beyond it", () => {
+  const best = new BestHits(1_000, BYTES);
+  for (let document = 0; document < 100; document += 1) best.add(hit(document, document));
+  const sorted = best.sorted();
+  expect(sorted.map(({ document }) => document)).toEqual(Array.from({ length: 100 }, (_, i) => 99 - i));
+  expect(withMatches(sorted)).toEqual([99, 98, 97, 96]);
+  expect(sorted.every(({ matchCount }) => matchCount === 2)).toBe(true);
+});
+
+test("keeps the matches of every file when an answer may be of any size", () => {
+  const best = new BestHits(1_000, Number.MAX_SAFE_INTEGER);
+  for (let document = 0; document < 100; document += 1) best.add(hit(document, document));
+  expect(withMatches(best.sorted())).toHaveLength(100);
+});
+
+test("keeps the best of a given number, in any order in which they come", () => {
+  const best = new BestHits(3, BYTES);
+  for (let document = 0; document < 500; document += 1) best.add(hit(document, (document * 7) % 500));
+  expect(best.sorted().map(({ score }) => score)).toEqual([499, 498, 497]);
+});
