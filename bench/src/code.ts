@@ -14,6 +14,7 @@ import { cindex, ensurePeers, linesOfRipgrep, ripgrep, timed } from "./code/peer
 import { hostile } from "./code/hostile.ts";
 import { readQueries } from "./code/queries.ts";
 import { rustSyntax } from "./code/rust-syntax.ts";
+import type { Stall } from "./code/stalls.ts";
 import { wholeNumber } from "./options.ts";
 
 /** Queries with at most so many lines are what people wait for at a prompt. */
@@ -81,11 +82,10 @@ async function measure({ progress }: BenchContext, terms: Terms) {
   const server = await CodeServer.start(terms.corpus, MEMORY_BYTES);
   try {
     const asked: Asked[] = [];
-    await server.usage(true);
     for (const query of terms.queries) asked.push(await ask(server, query, terms, environment, progress));
     const { rssBytes } = await server.usage();
-    const overrun = await overruns(server, progress);
-    const { stallMs } = await server.usage();
+    const hostility = await overruns(server, progress);
+    const stalls = [...asked.flatMap((each) => each.stalls), ...hostility.stalls];
     const sum = (pick: (each: Asked) => number): number =>
       round(asked.reduce((total, each) => total + pick(each), 0));
     const selective = asked.flatMap((each) => each.selectiveMs).sort((a, b) => a - b);
@@ -103,8 +103,9 @@ async function measure({ progress }: BenchContext, terms: Terms) {
       slowerThanCsearch: slower.length,
       selectiveMsP50: round(selective[Math.floor(selective.length / 2)] ?? 0),
       queriesCpuMs: sum((each) => each.cpuMs),
-      stallMsMax: round(stallMs),
-      capOverrunMsMax: round(overrun),
+      stallMsMax: round(Math.max(...stalls.map((each) => each.stallMs))),
+      stallWithStolenMsMax: round(Math.max(...stalls.map((each) => each.stallWithStolenMs))),
+      capOverrunMsMax: round(hostility.overrunMs),
       pushSearchableMs: round(push.searchableMs),
     };
     const broken = [
@@ -133,6 +134,8 @@ interface Asked {
   readonly csearchMs: number;
   readonly ripgrepMs: number;
   readonly mismatches: number;
+  /** While it was answered. The peers, who take all processors between questions, hold up everybody. */
+  readonly stalls: readonly Stall[];
   /** Waiting times, when the query is selective. */
   readonly selectiveMs: readonly number[];
 }
@@ -146,13 +149,18 @@ async function ask(
   progress: (text: string) => void,
 ): Promise<Asked> {
   const output = join(folder, "output");
+  const stalls: Stall[] = [];
+  await server.usage(true);
   const { found, partial, lines } = await server.search(query);
+  stalls.push(await server.usage());
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let i = 0; i < runs; i += 1) {
-    const before = await server.usage();
+    const before = await server.usage(true);
     await server.wait(query);
-    ours.push((await server.usage()).cpuMs - before.cpuMs);
+    const after = await server.usage();
+    ours.push(after.cpuMs - before.cpuMs);
+    stalls.push(after);
     theirs.push((await timed(["csearch", "-n", query], output, { cwd: corpus, environment })).cpuMs);
   }
   const { cpuMs: ripgrepMs } = await timed(ripgrep(rustSyntax(query)), output, { cwd: corpus });
@@ -168,6 +176,7 @@ async function ask(
     csearchMs: Math.min(...theirs),
     ripgrepMs,
     mismatches,
+    stalls,
     selectiveMs,
   };
   progress(
@@ -177,14 +186,20 @@ async function ask(
 }
 
 /** How much longer than its time cap the worst expression takes. */
-async function overruns(server: CodeServer, progress: (text: string) => void): Promise<number> {
-  let worst = 0;
+async function overruns(
+  server: CodeServer,
+  progress: (text: string) => void,
+): Promise<{ overrunMs: number; stalls: readonly Stall[] }> {
+  let overrunMs = 0;
+  const stalls: Stall[] = [];
   for (const pattern of hostile) {
+    await server.usage(true);
     const tookMs = await server.wait(pattern, HOSTILE_CAP_MS);
+    stalls.push(await server.usage());
     progress(`hostile, ${pattern.length} characters: ${tookMs.toFixed(0)} ms of ${HOSTILE_CAP_MS}`);
-    worst = Math.max(worst, tookMs - HOSTILE_CAP_MS);
+    overrunMs = Math.max(overrunMs, tookMs - HOSTILE_CAP_MS);
   }
-  return worst;
+  return { overrunMs, stalls };
 }
 
 function round(value: number): number {

@@ -5,13 +5,13 @@
  */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { openEngine, type CodeIndex, type SourceDocument } from "@keelson/code/engine";
 import { SystemClock } from "@keelson/runtime";
 import type { Built, Pushed } from "./code-server.ts";
 import { listFiles, readWhole } from "./corpus.ts";
+import { Stalls } from "./stalls.ts";
 
 /** Builds after the first, into memory that was used before, as on a node that has been running for a while. */
 const WARM_BUILDS = 3;
@@ -103,8 +103,7 @@ async function serve(): Promise<void> {
   const skipped = [...index.documents()]
     .filter((each) => each.skipped !== undefined)
     .map((each) => each.path);
-  const stalls = monitorEventLoopDelay({ resolution: 1 });
-  stalls.enable();
+  const stalls = new Stalls();
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost");
     if (url.pathname === "/search") {
@@ -115,7 +114,7 @@ async function serve(): Promise<void> {
     const usage = {
       cpuMs: (user + system) / 1_000,
       rssBytes: process.memoryUsage.rss(),
-      stallMs: stalls.max / 1e6,
+      ...stalls.worst,
     };
     if (url.searchParams.has("reset")) stalls.reset();
     response.end(JSON.stringify(usage));

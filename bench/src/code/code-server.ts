@@ -5,11 +5,12 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { readAnswer, type Answer } from "./answer.ts";
+import type { Stall } from "./stalls.ts";
 
-export interface Usage {
+/** Stalls are those since the last reset. */
+export interface Usage extends Stall {
   readonly cpuMs: number;
   readonly rssBytes: number;
-  readonly stallMs: number;
 }
 
 export interface Started {

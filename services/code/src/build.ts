@@ -4,7 +4,7 @@
  */
 import type { Span, Tracer } from "@keelson/runtime";
 import { expectedBytes } from "./budget.ts";
-import { EngineError, type CodeEngine, type CodeIndex } from "./engine/index.ts";
+import { EngineError, Turns, type CodeEngine, type CodeIndex } from "./engine/index.ts";
 import {
   GitError,
   listFiles,
@@ -96,7 +96,7 @@ async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest)
   }
 }
 
-function index_(
+async function index_(
   clone: Clone,
   list: FileList,
   heads: readonly Head[],
@@ -104,7 +104,14 @@ function index_(
   { repository, previous, signal, progress }: BuildRequest,
 ): Promise<CodeIndex> {
   const had = new Set<string>();
-  if (previous) for (const { path, oid } of previous.index.documents()) had.add(`${oid}\0${path}`);
+  const turns = new Turns();
+  for (const { path, oid } of previous?.index.documents() ?? []) {
+    had.add(`${oid}\0${path}`);
+    if (!turns.due) continue;
+    await turns.give();
+    // Whoever aborts releases the index that is read here.
+    signal.throwIfAborted();
+  }
   const documents = readDocuments(clone.folder, list, {
     limits: ports.limits,
     known: (path, oid) => had.has(`${oid}\0${path}`),
