@@ -138,19 +138,19 @@ export class JobsShard implements Shard {
     }
   }
 
-  stream({ method, body }: ShardRequest): AsyncIterable<unknown> {
+  stream({ method, body, signal }: ShardRequest): AsyncIterable<unknown> {
     if (this.#splitting)
       throw new ShardFailure("SPLITTING", "the shard is being split: ask again in a moment");
     switch (method) {
       case "work":
-        return this.#work.open(bodyOf<WorkOpen>("work", body));
+        return this.#work.open(bodyOf<WorkOpen>("work", body), signal);
       case "results": {
         const open = bodyOf<ResultsOpen>("results", body);
         for (const name of open.jobs) this.#inRange(name);
-        return this.#watch.results(open);
+        return this.#watch.results(open, signal);
       }
       case "events":
-        return this.#watch.events(bodyOf<EventsOpen>("events", body));
+        return this.#watch.events(bodyOf<EventsOpen>("events", body), signal);
       case "dump":
         return this.#dump(bodyOf<{ prefix: string }>("dump", body).prefix);
       case "query":

@@ -1,4 +1,5 @@
 /** What a stream will send, until somebody reads it: an async iterable that is fed from outside, bounded, and ended by its reader's leaving or by its owner. */
+import type { AbortSignalLike } from "@keelson/kernel";
 
 export class Outbox<T> implements AsyncIterable<readonly T[]> {
   readonly #itemsMax: number;
@@ -68,4 +69,14 @@ export class Outbox<T> implements AsyncIterable<readonly T[]> {
       this.onEnd();
     }
   }
+}
+
+/**
+ * Calls `leave` when the reader is gone: a generator that waits is not told to return before something comes, and until then would be counted on. Returns what to
+ * call when that does not matter any more.
+ */
+export function whenGone(signal: AbortSignalLike | undefined, leave: () => void): () => void {
+  if (signal?.aborted === true) leave();
+  else signal?.addEventListener("abort", leave, { once: true });
+  return () => signal?.removeEventListener("abort", leave);
 }

@@ -1,7 +1,8 @@
 /** Tells those who wait: for the end of jobs, and for events. It hears of changes once they are durable, and keeps nothing but who waits. */
+import type { AbortSignalLike } from "@keelson/kernel";
 import type { Effect, JobName, JobView } from "../engine/index.ts";
 import { isFinal } from "../engine/index.ts";
-import { Outbox } from "./outbox.ts";
+import { Outbox, whenGone } from "./outbox.ts";
 import {
   PROTOCOL_LIMITS,
   type EventsOpen,
@@ -33,7 +34,10 @@ export class WatchDesk {
   }
 
   /** Ends after the last of the jobs has. */
-  async *results({ jobs }: ResultsOpen): AsyncGenerator<readonly ResultItem[], void> {
+  async *results(
+    { jobs }: ResultsOpen,
+    signal?: AbortSignalLike,
+  ): AsyncGenerator<readonly ResultItem[], void> {
     if (jobs.length > PROTOCOL_LIMITS.resultsPerStreamMax || this.#awaited.size > PROTOCOL_LIMITS.awaitedMax)
       throw new ShardFailure("OVERLOADED", `more jobs are awaited than the shard allows`);
     const outbox = new Outbox<ResultItem>(jobs.length + 1);
@@ -56,23 +60,27 @@ export class WatchDesk {
     // Those that ended before anybody listened.
     for (const [, listener] of all) listener();
     if (jobs.length === 0) outbox.end();
+    const unlisten = whenGone(signal, () => outbox.end());
     try {
       yield* outbox;
     } finally {
+      unlisten();
       this.#outboxes.delete(outbox as Outbox<never>);
       for (const [key, listener] of all) this.#unlisten(key, listener);
     }
   }
 
-  async *events(filter: EventsOpen): AsyncGenerator<readonly JobEvent[], void> {
+  async *events(filter: EventsOpen, signal?: AbortSignalLike): AsyncGenerator<readonly JobEvent[], void> {
     const reader: EventReader = { filter, outbox: new Outbox(PROTOCOL_LIMITS.eventsBufferedMax) };
     this.#readers.add(reader);
+    const unlisten = whenGone(signal, () => reader.outbox.end());
     try {
       for await (const events of reader.outbox) {
         const count = reader.outbox.takeDropped();
         yield count > 0 ? [...events, { kind: "missed", count }] : events;
       }
     } finally {
+      unlisten();
       this.#readers.delete(reader);
     }
   }

@@ -74,6 +74,7 @@ test("tasks that had not left when their worker's stream broke off are given bac
   const desk = new WorkDesk(queue);
   const items = desk.open({ session: "s", worker: "w", group: "g", credit: 5 });
   const first = items.next();
+  first.catch(() => undefined);
   await turn();
   // Each fills a block.
   const body = "x".repeat(100_000);
@@ -89,4 +90,28 @@ test("tasks that had not left when their worker's stream broke off are given bac
     { kind: "giveBack", worker: "w", tasks: [2, 3] },
   ]);
   expect(desk.sessions).toBe(0);
+});
+
+test("a worker that left while it had nothing to do is given nothing, and what was on its way to it is given back", async () => {
+  const queue = new SlowQueue();
+  const desk = new WorkDesk(queue);
+  const gone = new AbortController();
+  const items = desk.open({ session: "s", worker: "w", group: "g", credit: 5 }, gone.signal);
+  const next = items.next();
+  next.catch(() => undefined);
+  await turn();
+  gone.abort();
+  // As a stream's reader does it: without waiting for what comes first.
+  const left = items.return();
+  left.catch(() => undefined);
+  queue.asked[0]!.answer({ taken: [{ task: 7 }], refreshes: [] });
+  await turn();
+  desk.ready("g");
+  expect(queue.asked.slice(1).map(({ command }) => command)).toEqual([
+    { kind: "giveBack", worker: "w", tasks: [7] },
+  ]);
+  expect([desk.sessions, (await next).done, (await left).done]).toEqual([0, true, true]);
+  const late = desk.open({ session: "late", worker: "w", group: "g", credit: 5 }, gone.signal);
+  expect((await late.next()).done).toBe(true);
+  expect([desk.sessions, queue.asked.length]).toEqual([0, 2]);
 });

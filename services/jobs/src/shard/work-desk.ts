@@ -2,6 +2,7 @@
  * Brings tasks to workers: who waits with credit is given tasks as soon as there are some. It decides nothing about jobs, the engine does; it keeps which worker's
  * stream has how much credit, and asks for a lease when both sides are there. What it leased for a stream that ended meanwhile it gives back.
  */
+import type { AbortSignalLike } from "@keelson/kernel";
 import {
   isRefusal,
   type Answer,
@@ -10,7 +11,7 @@ import {
   type RefreshTask,
   type TakenTask,
 } from "../engine/index.ts";
-import { Outbox } from "./outbox.ts";
+import { Outbox, whenGone } from "./outbox.ts";
 import { packTasks } from "./packed/tasks.ts";
 import { PROTOCOL_LIMITS, type WorkItem, type WorkOpen } from "./protocol.ts";
 import { ShardFailure } from "./shard-failure.ts";
@@ -58,7 +59,7 @@ export class WorkDesk {
     return this.#sessions.size;
   }
 
-  async *open(open: WorkOpen): AsyncGenerator<WorkItem, void> {
+  async *open(open: WorkOpen, signal?: AbortSignalLike): AsyncGenerator<WorkItem, void> {
     if (this.#sessions.size >= PROTOCOL_LIMITS.sessionsMax)
       throw new ShardFailure("OVERLOADED", `${this.#sessions.size} workers are connected to this shard`);
     const session: Session = { open, outbox: new Outbox(OUTBOX_MAX), credit: 0, asking: 0 };
@@ -67,16 +68,21 @@ export class WorkDesk {
     const group = this.#groups.get(open.group) ?? [];
     group.push(session);
     this.#groups.set(open.group, group);
-    this.credit(open.session, open.credit);
     /** Leased, and not on their way yet. */
     let unsent: readonly TakenTask[] = [];
+    const unlisten = whenGone(signal, () => {
+      this.#giveBack(session, tasksOf(session.outbox.takeUnread()));
+      session.outbox.end();
+    });
     try {
+      this.credit(open.session, open.credit);
       for await (const pushes of session.outbox) {
         const tasks = tasksOf(pushes);
         for (const block of packTasks(tasks, (left) => (unsent = tasks.slice(left)))) yield { tasks: block };
         yield* othersOf(pushes);
       }
     } finally {
+      unlisten();
       // It broke off: no worker has heard of these, and their leases would have to run out.
       this.#giveBack(session, [...unsent, ...tasksOf(session.outbox.takeUnread())]);
     }
