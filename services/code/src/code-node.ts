@@ -30,6 +30,7 @@ import { NodeFigures } from "./node-figures.ts";
 import { isWorthTelling, type LoadRecord } from "./node-load.ts";
 import type { TextMatcher } from "./query/index.ts";
 import { CATALOGUE_SHARD, type Repository } from "./repository.ts";
+import { AnswerMemory } from "./search/answer-memory.ts";
 import type { CodeSettings } from "./settings.ts";
 import { SnapshotFolder } from "./snapshot-folder.ts";
 import { Transfers } from "./transfer.ts";
@@ -41,6 +42,10 @@ const fleetLooks = 5;
 /** How long room that is being made is waited for, and how often it is looked for. */
 const roomWaitMs = 15_000;
 const roomLookMs = 50;
+/** Of what the process takes besides indexes, and of all its memory: what answers may hold. Making and sending them takes some three times as much. */
+const answerShare = 1 / 12;
+const answerShareOfAll = 1 / 20;
+const answerBytesMin = 2 << 20;
 
 interface CodeNodeOptions {
   readonly context: Omit<NodeContext<CodeSettings>, "objects">;
@@ -57,6 +62,7 @@ export class CodeNode {
   readonly #budget: Budget;
   readonly #transfers: Transfers;
   readonly #builds: Limiter;
+  readonly #answers: AnswerMemory;
   readonly #held = new Map<string, HeldRepository>();
   readonly #ports: RepositoryPorts;
   readonly #figures: NodeFigures;
@@ -75,6 +81,8 @@ export class CodeNode {
     this.#engine = engine;
     this.#transfers = new Transfers(clock);
     this.#builds = new Limiter(config.buildsMax);
+    const answerBytes = Math.min(config.processMemory * answerShare, config.memory * answerShareOfAll);
+    this.#answers = new AnswerMemory(Math.max(answerBytesMin, Math.floor(answerBytes)), clock);
     this.#auctionMetrics = new AuctionMetrics(metrics);
     this.#budget = new Budget(
       {
@@ -92,6 +100,7 @@ export class CodeNode {
       access,
       engine,
       matcher,
+      answers: this.#answers,
       tracer,
       metrics,
       builds: this.#builds,
@@ -335,6 +344,8 @@ export class CodeNode {
     metrics.set("code_repositories_held", this.#held.size);
     metrics.set("code_builds_running", this.#builds.running);
     metrics.set("code_builds_waiting", this.#builds.waiting);
+    metrics.set("code_answers_bytes", this.#answers.heldBytes);
+    metrics.set("code_answers_waiting", this.#answers.waiting);
     for (const held of this.#held.values()) {
       const name = this.#list.get(held.id)?.name;
       if (name === undefined) continue;

@@ -15,6 +15,7 @@ import { shardOf, type IndexRecord, type Repository } from "./repository.ts";
 import { RepositoryShard } from "./shard.ts";
 import type { SnapshotFolder } from "./snapshot-folder.ts";
 import type { TextMatcher } from "./query/index.ts";
+import type { AnswerMemory } from "./search/answer-memory.ts";
 import type { Transfers } from "./transfer.ts";
 import { beginReceiving } from "./transfer.ts";
 import { Traffic } from "./traffic.ts";
@@ -32,6 +33,8 @@ export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now
   /** Reads symbols, for the second pass over an index; undefined when nothing here can. */
   readonly symbols: () => Promise<SymbolReader | undefined>;
   readonly matcher: TextMatcher;
+  /** What answers may take. */
+  readonly answers: AnswerMemory;
   readonly pollMs: number;
   readonly verifyMs: number;
   readonly row: (id: number) => Repository | undefined;

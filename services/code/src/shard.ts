@@ -5,7 +5,6 @@ import { CodeError } from "./code-error.ts";
 import { EngineError, type NamedSymbol } from "./engine/index.ts";
 import type { Current, HeldRepository, RepositoryPorts } from "./held-repository.ts";
 import { searchShard } from "./search/shard-search.ts";
-import { packFiles } from "./search/packed-files.ts";
 import type { AnsweringRepository, PackedAnswer, SearchRequest } from "./search/search-request.ts";
 
 interface PrintRequest {
@@ -77,18 +76,19 @@ export class RepositoryShard implements Shard {
     const current = this.#current();
     const { problem, repository } = this.#held;
     try {
-      const { files, ...answer } = await searchShard(
+      const { release, ...answer } = await searchShard(
         current.index,
         repository,
         withinTime(search, request.timeoutMs),
-        this.#ports.matcher,
+        this.#ports,
         abortSignal(request.signal),
       );
+      if (request.left) void request.left.then(() => release(true));
+      else release();
       this.#held.served();
       return {
         repository: this.#about(current),
         ...answer,
-        packed: await packFiles(files),
         ...(problem ? { stale: problem.message } : {}),
       };
     } catch (error) {

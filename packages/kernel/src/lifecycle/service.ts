@@ -55,6 +55,8 @@ export interface ShardRequest {
   readonly timeoutMs: number;
   /** The caller's trace (W3C traceparent), to pass on with calls that this one makes. */
   readonly trace?: string | undefined;
+  /** Resolves when the answer has left the node, or is not wanted any more: until then its memory is in use. Undefined where nobody knows. */
+  readonly left?: Promise<void> | undefined;
 }
 
 export interface ShardStats {

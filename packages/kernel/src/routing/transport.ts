@@ -49,6 +49,8 @@ export interface NodeRequest {
   /** How long the caller will wait, counted from arrival. */
   readonly timeoutMs: number;
   readonly trace?: string;
+  /** On the node that answers: resolves when the answer has left, or is not wanted any more. Transports that do not know it leave it out. It does not travel. */
+  readonly left?: Promise<void>;
 }
 
 export type NodeReply =

@@ -256,12 +256,12 @@ export class Requests {
 }
 
 function shardRequest(
-  { method, mode, body, trace }: NodeRequest,
+  { method, mode, body, trace, left }: NodeRequest,
   epoch: Epoch,
   signal: AbortSignalLike,
   timeoutMs: number,
 ): ShardRequest {
-  return { method, mode, body, epoch, signal, timeoutMs, trace };
+  return { method, mode, body, epoch, signal, timeoutMs, trace, left };
 }
 
 /** The tenure ended while the request ran. A read may go elsewhere; a write may have been carried out. */

@@ -57,8 +57,17 @@ export function serveNodeMany(
     const send = (item: unknown): Promise<unknown> =>
       (turn = turn.then(async () => stream.write(item) || stream.ready()));
     const work = async (): Promise<void> => {
-      for (let at = next++; at < requests.length && !stream.aborted; at = next++)
-        await send([at, encodeReply(await replyOf(handle, requests[at]!, stream))]);
+      for (let at = next++; at < requests.length && !stream.aborted; at = next++) {
+        let leave: () => void = () => undefined;
+        const left = new Promise<void>((resolve) => {
+          leave = resolve;
+        });
+        try {
+          await send([at, encodeReply(await replyOf(handle, { ...requests[at]!, left }, stream))]);
+        } finally {
+          leave();
+        }
+      }
     };
     await Promise.all(Array.from({ length: Math.min(requests.length, MANY_CONCURRENT_MAX) }, work));
   });

@@ -165,7 +165,12 @@ describe("one request of many shards", () => {
     expect(replies.map(({ at }) => at)).toEqual(Array.from({ length: 300 }, (_, i) => i));
     expect(replies[7]?.reply).toEqual({ kind: "error", code: "INTERNAL", message: "Error: bug" });
     expect(replies[9]?.reply).toEqual({ kind: "ok", epoch: { era: 1, revision: 3 }, body: "s9" });
-    expect(seen.find(({ shard }) => shard === "s9")).toEqual({ ...request, shard: "s9", replica: 1 });
+    expect(seen.find(({ shard }) => shard === "s9")).toEqual({
+      ...request,
+      shard: "s9",
+      replica: 1,
+      left: expect.any(Promise) as unknown,
+    });
   });
 
   test("waits for a slow reader instead of filling memory", async () => {
@@ -185,6 +190,33 @@ describe("one request of many shards", () => {
     for (let left = 399; left > 0; left--) expect((await replies.next()).done).toBe(false);
     expect((await replies.next()).done).toBe(true);
   }, 30_000);
+
+  test.each(["reads them all", "leaves"])(
+    "tells the node of each answer that it has left, when the reader %s",
+    async (what) => {
+      const server = rig.server();
+      let answered = 0;
+      let gone = 0;
+      serveNodeMany(server, async ({ left }) => {
+        answered++;
+        void left?.then(() => gone++);
+        return { kind: "ok", epoch: { era: 1, revision: 3 }, body: "an answer" };
+      });
+      await server.listen(LOOPBACK);
+      const { transport } = newTransport();
+      const leaving = new AbortController();
+      const asked = { ...manyOf(400), signal: leaving.signal };
+      const replies = transport.many(server.address, asked, options)[Symbol.asyncIterator]();
+      expect((await replies.next()).value).toMatchObject({ reply: { kind: "ok" } });
+      // Nobody reads on: when as many are on the way as the reader lets be, the others wait.
+      await until("answers wait for the reader", () => answered > 300 && answered - gone > 30);
+      if (what === "leaves") leaving.abort();
+      let step = await replies.next().catch(() => undefined);
+      while (step?.done === false) step = await replies.next().catch(() => undefined);
+      await until("all have left", () => gone === answered);
+    },
+    30_000,
+  );
 
   test("is refused whole when it cannot be read, and cut when the node is gone", async () => {
     const server = rig.server();

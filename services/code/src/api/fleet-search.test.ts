@@ -9,7 +9,7 @@ import {
 } from "@keelson/runtime";
 import { describe, expect, test } from "vitest";
 import type { Repository } from "../repository.ts";
-import { packFiles } from "../search/packed-files.ts";
+import { FilePacker } from "../search/packed-files.ts";
 import type { PackedAnswer, ShardAnswer } from "../search/search-request.ts";
 import { searchFleet, type SearchEvent } from "./fleet-search.ts";
 import { gather, type FleetAnswer } from "./gather.ts";
@@ -65,7 +65,9 @@ function answer(id: number, score = 1, rank = 0): ShardAnswer {
 }
 
 async function packed({ files, ...rest }: ShardAnswer): Promise<PackedAnswer> {
-  return { ...rest, packed: await packFiles(files) };
+  const packer = new FilePacker();
+  for (const file of files) await packer.add(file);
+  return { ...rest, packed: packer.packed };
 }
 
 /** A fleet whose shards answer as told; a string is the code of a failure. */

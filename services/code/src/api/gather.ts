@@ -34,6 +34,8 @@ const WHY: Readonly<Record<string, string>> = {
   "matches-max": "it stopped at the greatest number of matches that was asked for",
   cancelled: "the search was cancelled",
   "answer-bytes": "the answer was too large: ask for fewer files",
+  "answer-memory":
+    "its node has as many large answers under way as it has memory for: try again, or ask for fewer files",
 };
 
 /** Files in one answer, and what they take, whoever asks for however many. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FileMatch, LineMatch } from "../engine/index.ts";
-import { packFiles, unpackFiles } from "./packed-files.ts";
+import { FilePacker, unpackFiles } from "./packed-files.ts";
 
 function line(number: number, ranges: number, change: Partial<LineMatch> = {}): LineMatch {
   return {
@@ -31,6 +31,12 @@ function file(path: string, change: Partial<FileMatch> = {}): FileMatch {
     lines: [],
     ...change,
   };
+}
+
+async function packFiles(files: readonly FileMatch[]): Promise<Uint8Array> {
+  const packer = new FilePacker();
+  for (const file of files) await packer.add(file);
+  return packer.packed;
 }
 
 test("what is packed is unpacked as it was", async () => {

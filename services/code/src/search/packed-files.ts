@@ -31,10 +31,30 @@ interface Part {
 const RANGES_MAX = 2_000;
 const HEAD_BYTES = 8;
 
-export async function packFiles(files: readonly FileMatch[]): Promise<Uint8Array> {
-  const turns = new Turns();
-  const out: Uint8Array[] = [];
-  for (const { lines, content, ...file } of files) {
+/** Grows by this at least. */
+const GROWTH_BYTES = 65_536;
+
+/** Packs one file after the other into one run of bytes: nothing of a file is kept but these. */
+export class FilePacker {
+  readonly #turns = new Turns();
+  #bytes: Buffer;
+  #used = 0;
+
+  /** Writes into this while it is large enough. */
+  constructor(bytes: Buffer = Buffer.alloc(0)) {
+    this.#bytes = bytes;
+  }
+
+  /** What it has written into, with room for more. */
+  get buffer(): Buffer {
+    return this.#bytes;
+  }
+
+  get packed(): Uint8Array {
+    return this.#bytes.subarray(0, this.#used);
+  }
+
+  async add({ lines, content, ...file }: FileMatch): Promise<void> {
     let pieces: Uint8Array[] = content === undefined ? [] : [content];
     let part: { file?: PackedFile; lines: PackedLine[] } = {
       file: content === undefined ? file : { ...file, contentBytes: content.length },
@@ -45,9 +65,9 @@ export async function packFiles(files: readonly FileMatch[]): Promise<Uint8Array
       let from = 0;
       do {
         if (room <= 0) {
-          push(out, part, pieces);
+          this.#push(part, pieces);
           [part, pieces, room] = [{ lines: [] }, [], RANGES_MAX];
-          if (turns.due) await turns.give();
+          if (this.#turns.due) await this.#turns.give();
         }
         const ranges = line.ranges.slice(from, from + room).map(packRange);
         part.lines.push(
@@ -57,10 +77,32 @@ export async function packFiles(files: readonly FileMatch[]): Promise<Uint8Array
         room -= Math.max(1, ranges.length);
       } while (from < line.ranges.length);
     }
-    push(out, part, pieces);
-    if (turns.due) await turns.give();
+    this.#push(part, pieces);
+    if (this.#turns.due) await this.#turns.give();
   }
-  return Buffer.concat(out);
+
+  #push(part: Part, pieces: readonly Uint8Array[]): void {
+    const json = JSON.stringify(part);
+    const jsonBytes = Buffer.byteLength(json);
+    const bodyBytes = pieces.reduce((sum, each) => sum + each.length, 0);
+    this.#grow(this.#used + HEAD_BYTES + jsonBytes + bodyBytes);
+    const bytes = this.#bytes;
+    let at = bytes.writeUInt32LE(jsonBytes, this.#used);
+    at = bytes.writeUInt32LE(bodyBytes, at);
+    at += bytes.write(json, at);
+    for (const piece of pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    this.#used = at;
+  }
+
+  #grow(bytes: number): void {
+    if (bytes <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(bytes, this.#bytes.length * 1.5, GROWTH_BYTES) | 0);
+    grown.set(this.packed);
+    this.#bytes = grown;
+  }
 }
 
 function packLine(
@@ -77,17 +119,6 @@ function packLine(
 function packRange({ start, end, symbol }: MatchRange): PackedRange {
   const places = [start.offset, start.line, start.column, end.offset, end.line, end.column] as const;
   return symbol === undefined ? places : [...places, symbol];
-}
-
-function push(out: Uint8Array[], part: Part, pieces: readonly Uint8Array[]): void {
-  const json = Buffer.from(JSON.stringify(part));
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(json.length, 0);
-  head.writeUInt32LE(
-    pieces.reduce((sum, each) => sum + each.length, 0),
-    4,
-  );
-  out.push(head, json, ...pieces);
 }
 
 export async function unpackFiles(packed: Uint8Array): Promise<FileMatch[]> {

@@ -24,7 +24,7 @@ export interface ShardSearchOptions {
 }
 
 /** Why an answer may lack something. */
-type ShardPartialReason = "time-cap" | "matches-max" | "cancelled" | "answer-bytes";
+type ShardPartialReason = "time-cap" | "matches-max" | "cancelled" | "answer-bytes" | "answer-memory";
 
 /** One repository's answer: everything in it is of one set of commits. */
 export interface ShardAnswer {

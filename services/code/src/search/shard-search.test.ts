@@ -1,8 +1,11 @@
 import { SystemClock } from "@keelson/runtime";
 import { beforeAll, expect, test } from "vitest";
-import { openEngine, type CodeIndex } from "../engine/index.ts";
+import { openEngine, type CodeIndex, type FileTaker } from "../engine/index.ts";
 import { PlainEngine } from "../fixtures/plain-engine.ts";
 import { matchText, parseQuery, type RepositoryFacts } from "../query/index.ts";
+import { AnswerMemory } from "./answer-memory.ts";
+import { unpackFiles } from "./packed-files.ts";
+import type { SearchRequest } from "./search-request.ts";
 import { searchShard } from "./shard-search.ts";
 
 const facts: RepositoryFacts = {
@@ -14,6 +17,16 @@ const facts: RepositoryFacts = {
   metadata: {},
 };
 let index: CodeIndex;
+const clock = new SystemClock();
+const ports = { matcher: matchText, answers: new AnswerMemory(16 << 20, clock), clock };
+const { signal } = new AbortController();
+
+async function searched(of: CodeIndex, request: SearchRequest, at = ports) {
+  const { packed, release, ...answer } = await searchShard(of, facts, request, at, signal);
+  release();
+  return { ...answer, files: await unpackFiles(packed) };
+}
+
 beforeAll(async () => {
   const files = { "one.go": "alpha beta", "two.go": "alpha gamma", "docs/three.md": "beta" };
   const documents = Object.entries(files).map(([path, text]) => ({
@@ -42,19 +55,19 @@ test.each([
   ["", ["docs/three.md", "one.go", "two.go"]],
 ])("%j", async (query, paths) => {
   const request = { query: parseQuery(query), options: { timeCapMs: 1_000 } };
-  const { files } = await searchShard(index, facts, request, matchText, new AbortController().signal);
+  const { files } = await searched(index, request);
   expect(files.map(({ path }) => path).sort()).toEqual(paths);
 });
 
 test("counts files by folder beyond those that it shows", async () => {
   const request = { query: parseQuery(""), options: { timeCapMs: 1_000, filesShownMax: 1, facets: true } };
-  const answer = await searchShard(index, facts, request, matchText, new AbortController().signal);
+  const answer = await searched(index, request);
   expect(answer.files).toHaveLength(1);
   expect(answer.facets).toEqual({ languages: { Text: 3 }, folders: { "": 2, "docs/": 1 }, exact: true });
 });
 
 test("puts together no more than fits into an answer, says so, and still counts every file", async () => {
-  const engine = openEngine({ memoryBytes: 64 << 20, workers: 1 }, { clock: new SystemClock() });
+  const engine = openEngine({ memoryBytes: 64 << 20, workers: 1 }, { clock });
   const documents = Array.from({ length: 12 }, (_, i) => ({
     path: `minified/${i}.js`,
     oid: String(i).padStart(40, "0"),
@@ -64,16 +77,83 @@ test("puts together no more than fits into an answer, says so, and still counts 
   const minified = await engine.build(documents, { branches: ["main"] });
   let made = 0;
   const watched: Pick<CodeIndex, "search"> = {
-    async search(query, options) {
-      const result = await minified.search(query, options);
-      made += result.files.length;
-      return result;
+    search(query, options) {
+      const taker = options!.taker!;
+      const take: FileTaker["take"] = (file) => {
+        made += 1;
+        return taker.take(file);
+      };
+      return minified.search(query, { ...options, taker: { begin: (bytes) => taker.begin(bytes), take } });
     },
   };
   const request = { query: parseQuery("needle"), options: { timeCapMs: 10_000, facets: true } };
-  const { signal } = new AbortController();
-  const answer = await searchShard(watched as CodeIndex, facts, request, matchText, signal);
+  const answer = await searched(watched as CodeIndex, request);
   expect([answer.partial, answer.files.length, made]).toEqual(["answer-bytes", 7, 8]);
   expect([answer.counts.files, answer.facets?.folders]).toEqual([12, { "minified/": 12 }]);
   await engine.close();
+});
+
+test("an answer that finds no room within its time has exact counts, no files, and says why", async () => {
+  const answers = new AnswerMemory(4_000, clock);
+  const request = { query: parseQuery("alpha"), options: { timeCapMs: 20, facets: true } };
+  const other = await answers.hold(3_900, 0, signal);
+  const without = await searched(index, request, { ...ports, answers });
+  expect(without).toMatchObject({ files: [], counts: { files: 2 }, partial: "answer-memory" });
+  other?.release();
+  const whole = await searched(index, request, { ...ports, answers });
+  expect([whole.files.length, whole.partial, answers.heldBytes]).toEqual([2, undefined, 0]);
+});
+
+test("searches that show much at once hold no more than answers may, and each shows every line", async () => {
+  const engine = openEngine({ memoryBytes: 32 << 20, workers: 2 }, { clock });
+  const [files, lines] = [10, 200];
+  const text = Array.from({ length: lines }, (_, i) => `a line with a needle, number ${i}\n`).join("");
+  const documents = Array.from({ length: files }, (_, i) => ({
+    path: `many/${i}.txt`,
+    oid: String(i).padStart(40, "0"),
+    branches: ["main"],
+    content: Buffer.from(text),
+  }));
+  const many = await engine.build(documents, { branches: ["main"] });
+  // One of these answers fits, and two do not.
+  const answers = new AnswerMemory(768 << 10, clock);
+  const request = { query: parseQuery("needle"), options: { timeCapMs: 30_000 } };
+  let [underWay, most, mostBytes] = [0, 0, 0];
+  const one = async (): Promise<readonly unknown[]> => {
+    const { packed, release, counts, partial } = await searchShard(
+      many,
+      facts,
+      request,
+      { ...ports, answers },
+      signal,
+    );
+    most = Math.max(most, ++underWay);
+    mostBytes = Math.max(mostBytes, answers.heldBytes);
+    const shown = (await unpackFiles(packed)).reduce((sum, file) => sum + file.lines.length, 0);
+    underWay -= 1;
+    release();
+    return [shown, counts.matches, partial];
+  };
+  const all = await Promise.all(Array.from({ length: 8 }, one));
+  expect(all).toEqual(Array.from({ length: 8 }, () => [files * lines, files * lines, undefined]));
+  expect([most, answers.heldBytes]).toEqual([1, 0]);
+  expect(mostBytes).toBeLessThanOrEqual(768 << 10);
+  await engine.close();
+});
+
+test("holds the memory of an answer until it is released, and of none that failed", async () => {
+  const answers = new AnswerMemory(1 << 20, clock);
+  const request = { query: parseQuery("alpha"), options: { timeCapMs: 1_000 } };
+  const { packed, release } = await searchShard(index, facts, request, { ...ports, answers }, signal);
+  expect(answers.heldBytes).toBe(packed.length);
+  release();
+  expect(answers.heldBytes).toBe(0);
+  const broken: Pick<CodeIndex, "search"> = {
+    async search(_, options) {
+      await options?.taker?.begin(1_000);
+      throw new Error("broken");
+    },
+  };
+  await expect(searched(broken as CodeIndex, request, { ...ports, answers })).rejects.toThrow("broken");
+  expect(answers.heldBytes).toBe(0);
 });

@@ -1,53 +1,77 @@
 /**
  * Searches one index for one request: what the query says of the repository is settled, `type:repo` is answered, the engine does the rest, and the answer is kept
- * below the size of a frame.
+ * below the size of a frame and within the memory that the node has for answers.
  */
-import { bytesOfFile, type CodeIndex, type FileMatch } from "../engine/index.ts";
+import type { Clock } from "@keelson/kernel";
+import type { CodeIndex } from "../engine/index.ts";
 import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
+import type { AnswerMemory } from "./answer-memory.ts";
 import { facetFilesMax, facetsOf } from "./facets.ts";
-import type { SearchRequest, ShardAnswer } from "./search-request.ts";
+import { PackingTaker } from "./packing-taker.ts";
+import type { PackedAnswer, SearchRequest } from "./search-request.ts";
 import { translate } from "./translate.ts";
 
-/** A frame between nodes takes 16 MiB; what is larger is cut, and says so. */
-const answerBytesMax = 8 << 20;
+/** Of the time cap, until an answer that found no room is given without its files: what is left is for making them. */
+const waitShare = 0.9;
+
+interface ShardSearchPorts {
+  readonly matcher: TextMatcher;
+  readonly answers: AnswerMemory;
+  readonly clock: Clock;
+}
+
+type Searched = Pick<PackedAnswer, "packed" | "counts" | "partial" | "facets"> & {
+  /** The answer has gone its way; with `reusable`, nobody looks at what was packed any more. */
+  readonly release: (reusable?: boolean) => void;
+};
 
 export async function searchShard(
   index: CodeIndex,
   facts: RepositoryFacts,
   { query, options }: SearchRequest,
-  matcher: TextMatcher,
+  { matcher, answers, clock }: ShardSearchPorts,
   signal: AbortSignal,
-): Promise<Pick<ShardAnswer, "files" | "counts" | "partial" | "facets">> {
+): Promise<Searched> {
   const { timeCapMs } = options;
+  const until = clock.now() + timeCapMs * waitShare;
   const own = specialiser(query, matcher)(facts);
   const settled = simplify(await answerRepositories(index, own, timeCapMs, signal));
   if (settled.kind === "const" && !settled.value) return NOTHING;
   const { filesShownMax, matchesShownMax, matchesMax, contextLines, whole, facets = false } = options;
-  const result = await index.search(translate(settled), {
-    timeCapMs,
-    signal,
-    bytesShownMax: answerBytesMax,
-    // Facets are of more files than are shown.
-    ...(facets ? { filesListedMax: Math.max(filesShownMax ?? 0, facetFilesMax) } : {}),
-    ...(matchesMax === undefined ? {} : { matchesMax }),
-    ...(filesShownMax === undefined ? {} : { filesShownMax }),
-    ...(matchesShownMax === undefined ? {} : { matchesShownMax }),
-    ...(contextLines === undefined ? {} : { contextLines }),
-    ...(whole === undefined ? {} : { whole }),
-  });
-  const { files, cut } = bounded(result.files);
-  const partial = cut ? "answer-bytes" : result.partial;
-  return {
-    files,
-    counts: result.counts,
-    ...(partial === undefined ? {} : { partial }),
-    ...(facets ? { facets: facetsOf([...result.files, ...(result.listed ?? [])], result.counts.files) } : {}),
-  };
+  const taker = new PackingTaker(answers, (bytes) => answers.hold(bytes, until - clock.now(), signal));
+  try {
+    const result = await index.search(translate(settled), {
+      timeCapMs,
+      signal,
+      taker,
+      bytesShownMax: answers.answerBytesMax,
+      // Facets are of more files than are shown.
+      ...(facets ? { filesListedMax: Math.max(filesShownMax ?? 0, facetFilesMax) } : {}),
+      ...(matchesMax === undefined ? {} : { matchesMax }),
+      ...(filesShownMax === undefined ? {} : { filesShownMax }),
+      ...(matchesShownMax === undefined ? {} : { matchesShownMax }),
+      ...(contextLines === undefined ? {} : { contextLines }),
+      ...(whole === undefined ? {} : { whole }),
+    });
+    const partial = taker.partial ?? result.partial;
+    const { listed = [], counts } = result;
+    return {
+      packed: taker.finish(),
+      counts,
+      release: (reusable = false) => taker.release(reusable),
+      ...(partial === undefined ? {} : { partial }),
+      ...(facets ? { facets: facetsOf([...taker.taken, ...listed], counts.files) } : {}),
+    };
+  } catch (error) {
+    taker.release(true);
+    throw error;
+  }
 }
 
-const NOTHING: Pick<ShardAnswer, "files" | "counts"> = {
-  files: [],
+const NOTHING: Searched = {
+  packed: new Uint8Array(0),
   counts: { files: 0, lines: 0, matches: 0, documents: 0, documentsScanned: 0, bytesScanned: 0 },
+  release: () => undefined,
 };
 
 /** `type:repo` inside a larger query is true for the whole repository, or for nothing of it. */
@@ -78,14 +102,4 @@ async function answerRepositories(
     default:
       return query;
   }
-}
-
-/** Counts more than `bytesShownMax` does, so what that left out is always told. */
-function bounded(files: readonly FileMatch[]): { files: readonly FileMatch[]; cut: boolean } {
-  let bytes = 0;
-  for (const [i, file] of files.entries()) {
-    bytes += bytesOfFile(file);
-    if (bytes > answerBytesMax) return { files: files.slice(0, i), cut: true };
-  }
-  return { files, cut: false };
 }

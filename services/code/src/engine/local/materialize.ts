@@ -118,8 +118,11 @@ function context(
   };
 }
 
+/** Out of memory that small buffers share: one of its own for each line is more work to collect than all else of it. */
 function copy(text: Uint8Array, from: number, to: number): Buffer {
-  return Buffer.from(text.slice(from, to).buffer);
+  const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
+  bytes.set(text.subarray(from, Math.max(from, to)));
+  return bytes;
 }
 
 /** Counts characters from a line's start, going right only, so that many matches in a long line cost one walk. */

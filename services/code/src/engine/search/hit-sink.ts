@@ -3,8 +3,10 @@ import { fileScore, pathScore, symbolScore, wordScore } from "../rank/score.ts";
 import type { Found, Sink } from "./executor.ts";
 import { RANGE_BYTES } from "../shown-bytes.ts";
 import { BestHits, RECORD_WORDS, type Hit } from "./hit.ts";
+import type { RecordRoom } from "./record-room.ts";
 
 const LOCATED_WORDS = 5;
+const NOTHING = new Uint32Array(0);
 
 export class HitSink implements Sink {
   readonly #best: BestHits;
@@ -26,10 +28,11 @@ export class HitSink implements Sink {
     const { bytes, words } = arena;
     const from = segment.start(found.document);
     const to = from + segment.contentBytes(found.document);
-    const out = new Uint32Array(count * RECORD_WORDS);
+    const { room } = this.#best;
+    const out = this.#shownBytes > this.#bytesMax ? NOTHING : room.take(count * RECORD_WORDS);
     let at = located >>> 2;
     let kept = 0;
-    for (let i = 0; i < out.length; i += RECORD_WORDS) {
+    for (let i = 0; i < count * RECORD_WORDS; i += RECORD_WORDS) {
       const start = words[at]!;
       const end = words[at + 1]!;
       let score = wordScore(bytes, from, to, from + start, from + end);
@@ -49,7 +52,7 @@ export class HitSink implements Sink {
       at += LOCATED_WORDS;
     }
     // The match that goes beyond is the last: by it whoever shows them sees that there are more.
-    if (kept > 0) this.#records.push(kept === out.length ? out : out.slice(0, kept));
+    if (kept > 0) this.#records.push(room.shorten(out, kept));
   }
 
   end(found: Found): void {
@@ -72,7 +75,7 @@ export class HitSink implements Sink {
       path: name,
       score: fileScore(this.#bestMatch, found.atoms, segment.categoryNumber(document), found.boost),
       matchCount: content.count > 0 ? content.count : Math.max(1, path.count),
-      records: this.#records.length === 1 ? this.#records[0]! : joined(this.#records),
+      records: this.#records.length === 1 ? this.#records[0]! : joined(this.#records, this.#best.room),
       pathRanges,
       shownBytes: this.#shownBytes,
     };
@@ -83,13 +86,18 @@ export class HitSink implements Sink {
     this.#line = 0;
   }
 
+  /** Valid until it is released. */
   sorted(): Hit[] {
     return this.#best.sorted();
   }
+
+  release(): void {
+    this.#best.release();
+  }
 }
 
-function joined(parts: readonly Uint32Array[]): Uint32Array {
-  const out = new Uint32Array(parts.reduce((sum, each) => sum + each.length, 0));
+function joined(parts: readonly Uint32Array[], room: RecordRoom): Uint32Array {
+  const out = room.take(parts.reduce((sum, each) => sum + each.length, 0));
   let at = 0;
   for (const each of parts) {
     out.set(each, at);

@@ -1,5 +1,7 @@
 /** A document that was found, with what the answer needs to show it, and the order of such documents. */
 
+import { RecordRoom } from "./record-room.ts";
+
 /** What is kept of each match: start, end, line, line start, line end (bytes from the document's start, lines from 1), score, symbol number plus one. */
 export const RECORD_WORDS = 7;
 
@@ -33,23 +35,33 @@ export class BestHits {
   readonly #bytesMax: number;
   #hits: Hit[] = [];
   #bytes = 0;
+  #room = new RecordRoom();
 
   constructor(max: number, bytesMax: number) {
     this.#max = max;
     this.#bytesMax = bytesMax;
   }
 
+  /** Where the records of hits lie that are going to be added. */
+  get room(): RecordRoom {
+    return this.#room;
+  }
+
   add(hit: Hit): void {
     this.#hits.push(hit);
     this.#bytes += hit.shownBytes;
-    if (this.#hits.length > this.#max * 2 + 64 || this.#bytes > this.#bytesMax * 2)
-      this.#hits = this.sorted();
+    if (this.#hits.length <= this.#max * 2 + 64 && this.#bytes <= this.#bytesMax * 2) return;
+    const room = new RecordRoom();
+    this.#hits = this.sorted().map((each) => ({ ...each, records: room.copy(each.records) }));
+    this.#bytes = this.#hits.reduce((sum, { shownBytes }) => sum + shownBytes, 0);
+    this.#room.clear();
+    this.#room = room;
   }
 
   /** A file after those that fill an answer is never shown, because others can only come before it: it is counted and listed. */
   sorted(): Hit[] {
     let bytes = 0;
-    const best = this.#hits
+    return this.#hits
       .sort(compareHits)
       .slice(0, this.#max)
       .map((hit) => {
@@ -57,7 +69,11 @@ export class BestHits {
         bytes += hit.shownBytes;
         return hit;
       });
-    this.#bytes = bytes;
-    return best;
+  }
+
+  /** Nobody looks at records any more. */
+  release(): void {
+    this.#hits = [];
+    this.#room.clear();
   }
 }

@@ -11,7 +11,7 @@ import { execute, type Outcome, type Sink } from "../search/executor.ts";
 import { HitSink } from "../search/hit-sink.ts";
 import { Interrupted } from "../search/interrupted.ts";
 import { LineSink } from "../search/line-sink.ts";
-import { packHits } from "../search/packed-hits.ts";
+import { packHits, type PackedHits } from "../search/packed-hits.ts";
 import { BranchMasks, type OpenSegment, type ThreadArena } from "../search/open-segment.ts";
 import { Segment } from "../segment/segment.ts";
 import { SymbolTable } from "../segment/symbols.ts";
@@ -125,8 +125,14 @@ function run(job: SearchJob): void {
       post({ kind: "done", job: job.job, ...outcome });
     } else {
       const sink = new HitSink(job.filesMax, job.bytesShownMax);
-      const outcome = search(job, sink);
-      const hits = packHits(sink.sorted());
+      let outcome: Outcome;
+      let hits: PackedHits;
+      try {
+        outcome = search(job, sink);
+        hits = packHits(sink.sorted());
+      } finally {
+        sink.release();
+      }
       const owned = [hits.scores.buffer, hits.shownBytes.buffer, hits.words.buffer] as ArrayBuffer[];
       post({ kind: "done", job: job.job, ...outcome, hits }, owned);
     }
