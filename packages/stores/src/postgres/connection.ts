@@ -181,12 +181,9 @@ function tlsOptions(tls: NonNullable<PostgresStoreOptions["tls"]>, host: string)
 
 function opened(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
-    socket.once("connect", () => {
-      socket.off("error", reject);
-      socket.off("close", reject);
-      resolve();
-    });
-    socket.once("error", reject);
+    socket.once("connect", resolve);
+    // Listened to for as long as the socket lives: the library does so only while it uses it, and an error that nobody hears ends the process. Its `close` follows.
+    socket.on("error", reject);
     socket.once("close", () => reject(new Error("it was closed")));
   });
 }
