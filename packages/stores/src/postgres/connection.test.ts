@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { clock, random } from "../fixtures/real-clock.ts";
 import { PostgresConnection } from "./connection.ts";
 
@@ -15,10 +15,14 @@ test("a connection that is reset before its first statement is lost, and does no
   });
   const options = { clock, random, hosts: [target], user: "keelson", database: "keelson" };
   try {
-    await PostgresConnection.open(options, target, 10_000, { closed: () => lose(), notified: () => {} });
+    const connection = await PostgresConnection.open(options, target, 10_000, {
+      closed: () => lose(),
+      notified: () => {},
+    });
     const [socket] = await accepted;
     socket.resetAndDestroy();
     await lost;
+    await expect(connection.run("select 1", 1_000)).rejects.toMatchObject({ sent: false });
   } finally {
     server.close();
   }
