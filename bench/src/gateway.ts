@@ -17,6 +17,7 @@ import type { GatewaySaid } from "./gateway/gateway-process.ts";
 import { HttpLoad, quantile, type LoadResult } from "./gateway/http-load.ts";
 import type { NodeSaid } from "./gateway/node-process.ts";
 import type { UpstreamSaid } from "./gateway/upstream-process.ts";
+import { median } from "./median.ts";
 import { wholeNumber } from "./options.ts";
 import { Child } from "./process/child.ts";
 
@@ -228,9 +229,4 @@ class Stage {
   #pid(part: Part): number {
     return part === "nginx" ? this.#nginx.pid : part === "node" ? this.#node.pid : this.#gateway.pid;
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -5,16 +5,16 @@
 import { parseArgs } from "node:util";
 import { ensureServers } from "@keelson/testkit/servers";
 import type { Bench, BenchContext, BenchResult } from "./bench.ts";
-import { keelson, peers, type Contender } from "./jobs/contenders.ts";
+import { keelson, peers } from "./jobs/contenders.ts";
 import { measureGrants } from "./jobs/grants.ts";
-import { measureLifecycle, type JobsLoad, type Lifecycle } from "./jobs/measure.ts";
+import type { JobsLoad } from "./jobs/measure.ts";
 import { measureNoisy } from "./jobs/noisy.ts";
+import { measureInTurns, type Measured } from "./jobs/rounds.ts";
 import { countSyncs } from "./jobs/syncs.ts";
 import { badOption, wholeNumber } from "./options.ts";
 
 /** Smaller, because every system call is seen. */
 const SYNC_JOBS = 2_000;
-const PEER_TRIES = 3;
 
 const jobs: Bench = {
   name: "jobs",
@@ -28,6 +28,7 @@ const jobs: Bench = {
         workers: { type: "string", default: "2" },
         concurrency: { type: "string", default: "100" },
         bytes: { type: "string", default: "200" },
+        rounds: { type: "string", default: "3" },
         "no-peers": { type: "boolean", default: false },
         only: { type: "string" },
       },
@@ -44,19 +45,19 @@ const jobs: Bench = {
       pacedJobs: 300,
       pacedPerSec: 100,
     };
-    if (values.only !== undefined) return lifecyclesOf(context, values.only.split(","), load);
-    if (!values["no-peers"]) await ensureServers(["redis", "postgres"], context.progress);
-    const ours = await measure(context, keelson, load);
+    const rounds = wholeNumber("rounds", values.rounds, 1, 100);
+    if (values.only !== undefined) return lifecyclesOf(context, values.only.split(","), load, rounds);
+    const { progress } = context;
+    const contenders = values["no-peers"] ? [keelson] : [keelson, ...peers];
+    if (!values["no-peers"]) await ensureServers(["redis", "postgres"], progress);
+    const { figures, ...rest } = resultOf(load, await measureInTurns({ contenders, load, rounds, progress }));
     const fsyncs = await countSyncs({ ...load, jobs: SYNC_JOBS, warmJobs: 100 });
-    context.progress(`fdatasyncs for ${SYNC_JOBS} jobs, counted by strace: ${fsyncs}`);
+    progress(`fdatasyncs for ${SYNC_JOBS} jobs, counted by strace: ${fsyncs}`);
     const grants = await measureGrants({ waiters: 100_000, keys: 10_000, limitsPerJob: 3, tenants: 10 });
-    context.progress(`places of limits: ${JSON.stringify(grants)}`);
+    progress(`places of limits: ${JSON.stringify(grants)}`);
     const noisy = await measureNoisy({ backlog: 1_000_000, places: 40, jobMs: 40, seconds: 6 });
-    context.progress(`a noisy neighbour: ${JSON.stringify(noisy)}`);
-    return {
-      figures: { jobs: load.jobs, ...ours, fsyncs, fsyncJobs: SYNC_JOBS, ...grants, ...noisy },
-      ...(await measurePeers(context, values["no-peers"] ? [] : peers, load)),
-    };
+    progress(`a noisy neighbour: ${JSON.stringify(noisy)}`);
+    return { figures: { ...figures, fsyncs, fsyncJobs: SYNC_JOBS, ...grants, ...noisy }, ...rest };
   },
 };
 
@@ -64,60 +65,28 @@ export default jobs;
 
 /** Lifecycles of the systems that are named, and nothing else. */
 async function lifecyclesOf(
-  context: BenchContext,
+  { progress }: BenchContext,
   names: readonly string[],
   load: JobsLoad,
+  rounds: number,
 ): Promise<BenchResult> {
-  const contenders = [keelson, ...peers];
-  const odd = names.find((name) => contenders.every((each) => each.name !== name));
+  const all = [keelson, ...peers];
+  const odd = names.find((name) => all.every((each) => each.name !== name));
   if (odd !== undefined)
-    throw badOption(`--only ${odd}: there are ${contenders.map(({ name }) => name).join(", ")}`);
-  if (names.some((name) => name !== keelson.name))
-    await ensureServers(["redis", "postgres"], context.progress);
-  const ours = names.includes(keelson.name) ? await measure(context, keelson, load) : {};
-  const others = peers.filter(({ name }) => names.includes(name));
-  return { figures: { jobs: load.jobs, ...ours }, ...(await measurePeers(context, others, load)) };
+    throw badOption(`--only ${odd}: there are ${all.map(({ name }) => name).join(", ")}`);
+  if (names.some((name) => name !== keelson.name)) await ensureServers(["redis", "postgres"], progress);
+  const contenders = all.filter(({ name }) => names.includes(name));
+  return resultOf(load, await measureInTurns({ contenders, load, rounds, progress }));
 }
 
-async function measurePeers(
-  context: BenchContext,
-  contenders: readonly Contender[],
-  load: JobsLoad,
-): Promise<Pick<BenchResult, "peers" | "broken">> {
-  const measured: Record<string, Readonly<Record<string, number>>> = {};
+function resultOf(load: JobsLoad, measured: ReadonlyMap<string, Measured | Error>): BenchResult {
+  const figures: Record<string, number> = { jobs: load.jobs };
+  const others: Record<string, Readonly<Record<string, number>>> = {};
   const broken: string[] = [];
-  for (const peer of contenders) {
-    const figures = await measurePeer(context, peer, load);
-    measured[peer.name] = figures instanceof Error ? { failed: 1 } : { ...figures };
-    if (figures instanceof Error) broken.push(`${peer.name} could not be measured: ${figures.message}`);
+  for (const [name, each] of measured) {
+    if (each instanceof Error) broken.push(`${name} could not be measured: ${each.message}`);
+    if (name !== keelson.name) others[name] = each instanceof Error ? { failed: 1 } : { ...each };
+    else if (!(each instanceof Error)) Object.assign(figures, each);
   }
-  return { peers: measured, broken };
-}
-
-/** A peer that fails is tried again, and must not cost the figures of the others. */
-async function measurePeer(
-  context: BenchContext,
-  peer: Contender,
-  load: JobsLoad,
-): Promise<Lifecycle | Error> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await measure(context, peer, load);
-    } catch (error) {
-      const problem = error instanceof Error ? error : new Error(String(error));
-      context.progress(`${peer.name} failed: ${problem.message}`);
-      if (tries >= PEER_TRIES) return problem;
-    }
-  }
-}
-
-async function measure({ progress }: BenchContext, contender: Contender, load: JobsLoad): Promise<Lifecycle> {
-  const running = await contender.start();
-  try {
-    const measured = await measureLifecycle(running, load);
-    progress(`${contender.name}: ${JSON.stringify(measured)}`);
-    return measured;
-  } finally {
-    await running.stop();
-  }
+  return { figures, peers: others, broken };
 }

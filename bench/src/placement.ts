@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import type { Bench, BenchContext, BenchResult } from "./bench.ts";
+import { median } from "./median.ts";
 import { wholeNumber } from "./options.ts";
 import { settle } from "./placement/balanced.ts";
 import { peers, type Peer } from "./placement/peers.ts";
@@ -147,10 +148,6 @@ function newcomers(before: Places, after: Places, replicas: number): number {
 
 function heldBy(places: Places, node: string): number {
   return places.reduce((count, place) => count + (place === node ? 1 : 0), 0);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function format(ms: number): string {

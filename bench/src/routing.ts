@@ -14,6 +14,7 @@ import {
 } from "@keelson/kernel";
 import { Router, SystemClock, systemRandom } from "@keelson/runtime";
 import type { Bench, BenchContext } from "./bench.ts";
+import { median } from "./median.ts";
 import { wholeNumber } from "./options.ts";
 
 /** Distinct requests, each asked for ten times a round. */
@@ -67,7 +68,7 @@ function lookups(
   const asked = randomShards(shards, LOOKUPS);
   const count = LOOKUPS * PASSES;
   const timed = (what: string, pass: () => number): number =>
-    median(rounds, (round) => {
+    medianOf(rounds, (round) => {
       const started = cpuNs();
       let found = 0;
       for (let i = 0; i < PASSES; i++) found += pass();
@@ -115,7 +116,7 @@ async function calls(
     measured.push((cpuNs() - started) / asked.length);
     context.progress(`round ${round} of ${rounds}: ${measured.at(-1)?.toFixed(0)} ns a call`);
   }
-  return middle(measured);
+  return median(measured);
 }
 
 function plans(context: BenchContext, shards: number, nodes: number, rounds: number): number {
@@ -132,7 +133,7 @@ function plans(context: BenchContext, shards: number, nodes: number, rounds: num
     reason: "bench",
   };
   const placement = ring({ service: "jobs" });
-  return median(rounds, (round) => {
+  return medianOf(rounds, (round) => {
     const started = cpuNs();
     placement.plan(view);
     const ms = (cpuNs() - started) / 1e6;
@@ -167,10 +168,6 @@ function cpuNs(): number {
   return (user + system) * 1_000;
 }
 
-function median(rounds: number, run: (round: number) => number): number {
-  return middle(Array.from({ length: rounds }, (_, round) => run(round + 1)));
-}
-
-function middle(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+function medianOf(rounds: number, run: (round: number) => number): number {
+  return median(Array.from({ length: rounds }, (_, round) => run(round + 1)));
 }

@@ -1,6 +1,6 @@
 /**
  * A node with the job queue, as `keelson node` runs one: its port, its journal and its pages in a folder. Only the coordination store is in memory, because no
- * request touches it.
+ * request touches it; nobody can hold anything from before, so nothing waits for that.
  */
 import { openObjects, ScopedObjects } from "@keelson/objects";
 import { jobsPlugin } from "@keelson/jobs";
@@ -49,7 +49,7 @@ const services = await NodeServices.open({
 });
 const node = new KeelsonNode(
   { fleet, node: name, address: server.address, services: services.services },
-  { store, clock, random, eras: new ServerTimeEras(), transport },
+  { store, clock, random, eras: new ServerTimeEras({ fresh: true }), transport },
 );
 serveFleetNode(server, node, { clock, services });
 services.bind(new FleetClient({ fleet, copy: node.mirror, transport, clock, random }));
