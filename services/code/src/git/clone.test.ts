@@ -1,4 +1,6 @@
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { CloneCache } from "./clone-cache.ts";
@@ -109,6 +111,28 @@ describe("a repository in a folder", () => {
     scratch.write(path, { "a.txt": "other" });
     scratch.git(path, "commit", "--quiet", "--all", "--amend", "-m", "rewritten");
     expect((await get(clones, path)).documents).toEqual({ "a.txt": "other" });
+  });
+
+  test("may be at a commit without a branch, as in the checkout of a tag", async () => {
+    const origin = scratch.repository("tagged", { "a.txt": "released" });
+    scratch.git(origin, "tag", "v1");
+    scratch.commit(origin, { "a.txt": "later" });
+    scratch.git(scratch.folder, "clone", "--quiet", "--branch", "v1", "--depth=1", `file://${origin}`, "tag");
+    const clones = cache();
+    const path = join(scratch.folder, "tag");
+    expect((await get(clones, path)).documents).toEqual({ "a.txt": "released" });
+    scratch.commit(path, { "a.txt": "patched" });
+    expect(await get(clones, path)).toMatchObject({
+      documents: { "a.txt": "patched" },
+      branches: { "a.txt": ["HEAD"] },
+    });
+  });
+
+  test("may have a HEAD that leads to a branch that nobody pushed", async () => {
+    const path = scratch.repository("pushed", { "a.txt": "a" });
+    scratch.git(path, "branch", "other");
+    scratch.git(path, "symbolic-ref", "HEAD", "refs/heads/trunk");
+    expect((await get(cache(), path)).branches).toEqual({ "a.txt": ["main"] });
   });
 
   test("need not be one: plain files are taken as they are, and their id changes with them", async () => {
@@ -259,6 +283,48 @@ describe("a repository on a server", () => {
     const error: unknown = await get(cache([rule("env:TOKEN")]), url()).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "ACCESS_DENIED" });
     expect(JSON.stringify(error) + String(error)).not.toContain("wr0ng");
+  });
+
+  test("a token is shown to its own server alone, wherever that sends git on to", async () => {
+    const seen: (string | undefined)[] = [];
+    const other = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(401, { "www-authenticate": "Basic realm=other" }).end("no");
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const first = createServer((request, response) =>
+      response.writeHead(302, { location: `http://127.0.0.1:${port}${request.url}` }).end(),
+    );
+    await new Promise<void>((resolve) => first.listen(0, "127.0.0.1", resolve));
+    const host = `127.0.0.1:${(first.address() as AddressInfo).port}`;
+    environment["TOKEN"] = "s3cret";
+    try {
+      const rules = [{ host, username: "x", from: "env:TOKEN" }];
+      await expect(get(cache(rules), `http://${host}/a/one.git`)).rejects.toMatchObject({
+        code: "ACCESS_DENIED",
+      });
+    } finally {
+      for (const each of [first, other]) {
+        each.closeAllConnections();
+        each.close();
+      }
+    }
+    expect(new Set(seen)).toEqual(new Set([undefined]));
+  });
+
+  test.each([
+    ["begins like JSON and is none", "{s3cret", /JSON that cannot be read/],
+    ["has a second line", "s3cret\nhost=elsewhere", /line breaks/],
+    ["has a zero byte", "s3cret\0x", /control characters/],
+    ["is JSON without a token", '{"secret":"s3cret"}', /empty/],
+  ])("a source of credentials that %s is told without a word of it", async (_, text, says) => {
+    const file = join(scratch.folder, "token");
+    writeFileSync(file, text);
+    const error: unknown = await get(cache([rule(`file:${file}`)]), url()).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "BAD_CREDENTIALS_SOURCE" });
+    expect(String(error)).toMatch(says);
+    expect(JSON.stringify(error) + String(error)).not.toContain("s3cret");
   });
 
   test("a mirror that has the commit gives the objects; one that has not is passed over", async () => {

@@ -5,10 +5,10 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Credentials } from "./credentials.ts";
+import type { BoundCredential, Credentials } from "./credentials.ts";
 import { GitError } from "./git-error.ts";
 import { git } from "./git-process.ts";
-import { chooseHeads, listHeads, type Head } from "./heads.ts";
+import { chooseHeads, DETACHED, listHeads, type Head } from "./heads.ts";
 import type { Remote } from "./remote.ts";
 
 export interface CloneOptions {
@@ -103,10 +103,13 @@ export class Clone {
   async #fetchFrom(
     url: string,
     heads: readonly Head[],
-    credential: Awaited<ReturnType<Credentials["for"]>>,
+    credential: BoundCredential | undefined,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const refs = heads.map(({ branch }) => `+refs/heads/${branch}:refs/heads/${branch}`);
+    const refs = heads.map(({ branch }) => {
+      const there = branch === DETACHED ? DETACHED : `refs/heads/${branch}`;
+      return `+${there}:refs/heads/${branch}`;
+    });
     await git(["fetch", "--quiet", "--depth=1", "--no-tags", "--update-head-ok", "--", url, ...refs], {
       folder: this.folder,
       what: this.#what,
@@ -117,19 +120,18 @@ export class Clone {
   }
 
   /** Tries with what is known, and once more with credentials that are read anew: tokens expire. */
-  async #authenticated<T>(
-    run: (credential: Awaited<ReturnType<Credentials["for"]>>) => Promise<T>,
-  ): Promise<T> {
+  async #authenticated<T>(run: (credential: BoundCredential | undefined) => Promise<T>): Promise<T> {
     const { credentials, remote } = this.#options;
     const host = remote.kind === "http" ? remote.host : "";
+    const origin = host === "" ? "" : new URL(remote.url).origin;
     const credential = await credentials.for(host);
     try {
-      return await run(credential);
+      return await run(credential && { ...credential, origin });
     } catch (error) {
       if (!credential || !(error instanceof GitError) || error.code !== "ACCESS_DENIED") throw error;
       const fresh = await credentials.for(host, true);
       if (fresh?.password === credential.password) throw error;
-      return await run(fresh);
+      return await run(fresh && { ...fresh, origin });
     }
   }
 

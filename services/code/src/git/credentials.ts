@@ -20,6 +20,12 @@ export interface Credential {
   readonly password: string;
 }
 
+/** A credential with the one server that may see it: a server may send git on to another one, which then asks for a password too. */
+export interface BoundCredential extends Credential {
+  /** `https://github.com`. */
+  readonly origin: string;
+}
+
 /** What is kept of a source at most: tokens that rotate are read anew this often. */
 const KEEP_MS = 60_000;
 const secretLengthMax = 16_384;
@@ -70,19 +76,31 @@ export class Credentials {
       );
     }
     const secret = understand(text?.trim() ?? "");
-    if (secret.password === "" || secret.password.length > secretLengthMax)
-      throw new GitError(
-        "BAD_CREDENTIALS_SOURCE",
-        `the source of credentials ${kind}:… is empty or too long: fill it`,
-      );
+    const wrong = secret ? problemOf(secret.password) : "is JSON that cannot be read";
+    if (!secret || wrong !== undefined)
+      throw new GitError("BAD_CREDENTIALS_SOURCE", `the source of credentials ${kind}:… ${wrong}: fill it`);
     return secret;
   }
 }
 
-/** A bare secret, or `{"token": …, "expires_at": …}` as token services give them. */
-function understand(text: string): { password: string; expiresAt?: number } {
+/** Undefined when nothing is. Never quotes the secret. */
+function problemOf(secret: string): string | undefined {
+  if (secret === "" || secret.length > secretLengthMax) return "is empty or too long";
+  // Git's helpers talk in lines: what stands after a line break would be another field of the answer.
+  // oxlint-disable-next-line no-control-regex -- they are what is refused.
+  return /[\u0000-\u001f\u007f]/.test(secret) ? "has line breaks or control characters in it" : undefined;
+}
+
+/** A bare secret, or `{"token": …, "expires_at": …}` as token services give them. Undefined when it begins like JSON and is none: the parser's words would quote it. */
+function understand(text: string): { password: string; expiresAt?: number } | undefined {
   if (!text.startsWith("{")) return { password: text };
-  const { token, expires_at: expires } = JSON.parse(text) as { token?: unknown; expires_at?: unknown };
+  let parsed: { token?: unknown; expires_at?: unknown };
+  try {
+    parsed = JSON.parse(text) as typeof parsed;
+  } catch {
+    return undefined;
+  }
+  const { token, expires_at: expires } = parsed;
   const expiresAt = typeof expires === "string" ? Date.parse(expires) : NaN;
   const password = typeof token === "string" ? token : "";
   return Number.isFinite(expiresAt) ? { password, expiresAt } : { password };

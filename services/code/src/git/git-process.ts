@@ -4,13 +4,13 @@
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { Credential } from "./credentials.ts";
+import type { BoundCredential } from "./credentials.ts";
 import { GitError, classify } from "./git-error.ts";
 
 interface GitOptions {
   /** The bare repository it works in. */
   readonly folder?: string;
-  readonly credential?: Credential | undefined;
+  readonly credential?: BoundCredential | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number;
   /** For error messages: what it was done for. */
@@ -48,7 +48,8 @@ export function startGit(
   options: GitOptions,
 ): ChildProcessByStdio<Writable, Readable, Readable> {
   const { folder, credential, environment, signal, inFolder } = options;
-  const settings = credential ? [...SAFE, ["credential.helper", HELPER] as const] : SAFE;
+  // For that server alone: wherever it sends git on to, nobody else is told.
+  const settings = credential ? [...SAFE, [`credential.${credential.origin}.helper`, HELPER] as const] : SAFE;
   const configured = Object.fromEntries(
     settings.flatMap(([key, value], i) => [
       [`GIT_CONFIG_KEY_${i}`, key],
@@ -124,7 +125,7 @@ export function git(args: readonly string[], options: GitOptions): Promise<Buffe
 }
 
 /** A server may repeat what it was sent. */
-function withoutSecret(text: string, credential: Credential | undefined): string {
+function withoutSecret(text: string, credential: BoundCredential | undefined): string {
   const clean = text.replaceAll(/\/\/[^@/\s]*@/g, "//");
   return credential ? clean.replaceAll(credential.password, "…") : clean;
 }

@@ -1,5 +1,5 @@
 /** Which branches a remote has, which are wanted, and at which commits they are. Asks the remote; fetches nothing. */
-import type { Credential } from "./credentials.ts";
+import type { BoundCredential } from "./credentials.ts";
 import { GitError } from "./git-error.ts";
 import { git } from "./git-process.ts";
 
@@ -15,13 +15,16 @@ interface RemoteHeads {
 }
 
 const branchesMax = 64;
+/** What a commit is called that HEAD is at without any branch, as in the checkout of a tag. */
+export const DETACHED = "HEAD";
+const USUAL = ["main", "master"];
 const OID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 export async function listHeads(
   url: string,
   options: {
     what: string;
-    credential?: Credential | undefined;
+    credential?: BoundCredential | undefined;
     signal?: AbortSignal | undefined;
     timeoutMs?: number;
   },
@@ -42,9 +45,17 @@ function parseHeads(listing: string): RemoteHeads {
     else if (name.startsWith("refs/heads/") && OID.test(value))
       branches.set(name.slice("refs/heads/".length), value);
   }
-  if (defaultBranch === undefined && head !== undefined)
-    defaultBranch = [...branches].find(([, commit]) => commit === head)?.[0];
-  return { defaultBranch, branches };
+  if (defaultBranch === undefined && head !== undefined) {
+    defaultBranch = [...branches].find(([, commit]) => commit === head)?.[0] ?? DETACHED;
+    if (!branches.has(defaultBranch)) branches.set(defaultBranch, head);
+  }
+  return { defaultBranch: defaultBranch ?? usual(branches), branches };
+}
+
+/** A remote whose HEAD leads to a branch that is not there (it was made with another name for it than was pushed) says nothing of a default. */
+function usual(branches: ReadonlyMap<string, string>): string | undefined {
+  const [first] = branches.keys();
+  return USUAL.find((name) => branches.has(name)) ?? (branches.size === 1 ? first : undefined);
 }
 
 /** The branches that patterns name, the default branch first: `HEAD`, names, and names with stars. */
