@@ -1,97 +1,86 @@
-/** Matches as zoekt's chunks: neighbouring lines, context included, in one piece. */
+/**
+ * Matches as zoekt's chunks: neighbouring lines, context included, in one piece. It says where chunks begin and end and what they hold; `zoekt-json.ts` writes them in steps, because
+ * one of them can be a whole file.
+ */
 import type { FileMatch, LineMatch } from "../engine/index.ts";
-import { base64, symbolInfo } from "./zoekt-values.ts";
 
-interface Line {
-  readonly text: Uint8Array;
+/** Lines with matches that touch one another, with the lines around them. */
+export interface Chunk {
+  readonly matches: readonly LineMatch[];
+  readonly firstLine: number;
+  /** Bytes from the start of the file. */
   readonly start: number;
+  readonly best: LineMatch;
 }
 
-export function chunksOf(file: FileMatch): Record<string, unknown>[] {
-  if (file.lines.length === 0 && file.pathRanges.length > 0) return [pathChunk(file)];
-  const lines = new Map<number, Line>();
-  for (const match of file.lines) for (const [number, line] of linesAround(match)) lines.set(number, line);
-  const numbers = [...lines.keys()].sort((a, b) => a - b);
-  const chunks: number[][] = [];
-  for (const number of numbers) {
-    const last = chunks.at(-1);
-    if (last && last.at(-1) === number - 1) last.push(number);
-    else chunks.push([number]);
-  }
-  return chunks.map((chunk) => chunkOf(file, chunk, lines));
-}
+/** Lines that are looked at between two looks at the time. */
+const STEP_LINES = 500;
 
-function chunkOf(
-  file: FileMatch,
-  numbers: readonly number[],
-  lines: ReadonlyMap<number, Line>,
-): Record<string, unknown> {
-  const first = numbers[0]!;
-  const last = numbers.at(-1)!;
-  const inside = file.lines.filter(({ line }) => line >= first && line <= last);
-  const ranges = inside.flatMap((match) => match.ranges);
-  const best = inside.reduce((one, other) => (other.score > one.score ? other : one));
-  const pieces = numbers.map((number) => lines.get(number)!.text);
-  const symbols = ranges.map(({ symbol }) => symbolInfo(symbol));
-  return {
-    Content: base64(Buffer.concat(pieces.flatMap((piece, i) => (i === 0 ? [piece] : [NEWLINE, piece])))),
-    ContentStart: { ByteOffset: lines.get(first)!.start, LineNumber: first, Column: 1 },
-    FileName: false,
-    Ranges: ranges.map(({ start, end }) => ({ Start: location(start), End: location(end) })),
-    SymbolInfo: symbols.some((symbol) => symbol !== null) ? symbols : null,
-    Score: best.score,
-    DebugScore: "",
-    BestLineMatch: best.line,
-  };
-}
-
-const NEWLINE = Buffer.from("\n");
-
-/** The line of a match with its context, by number. */
-function linesAround(match: LineMatch): [number, Line][] {
-  const before = split(match.before);
-  const after = split(match.after);
-  const found: [number, Line][] = [];
-  let end = match.start;
-  for (const [i, text] of [...before.entries()].reverse()) {
-    end -= text.length + 1;
-    found.push([match.line - before.length + i, { text, start: end }]);
-  }
-  found.push([match.line, { text: match.text, start: match.start }]);
-  let start = match.end + 1;
-  for (const [i, text] of after.entries()) {
-    found.push([match.line + 1 + i, { text, start }]);
-    start += text.length + 1;
-  }
-  return found;
-}
-
-function split(bytes: Uint8Array | undefined): Uint8Array[] {
-  if (!bytes || bytes.length === 0) return [];
-  const lines: Uint8Array[] = [];
+/** In order. Now and then there is none: then it is others' turn. */
+export function* chunksOf(lines: readonly LineMatch[]): Generator<Chunk | undefined> {
   let from = 0;
-  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-    lines.push(bytes.subarray(from, at));
-    from = at + 1;
+  let best = lines[0];
+  let end = 0;
+  for (const [at, match] of lines.entries()) {
+    if (at > from && startOf(match) > end) {
+      yield chunk(lines.slice(from, at), best!);
+      from = at;
+      best = match;
+    }
+    if (match.score > best!.score) best = match;
+    end = Math.max(end, match.end + (match.after?.length ?? 0));
+    if (at % STEP_LINES === STEP_LINES - 1) yield undefined;
   }
-  if (from < bytes.length) lines.push(bytes.subarray(from));
-  return lines;
+  if (best !== undefined) yield chunk(lines.slice(from), best);
 }
 
-function pathChunk({ path, pathRanges, score }: FileMatch): Record<string, unknown> {
-  const at = (offset: number): unknown => ({ ByteOffset: offset, LineNumber: 1, Column: offset + 1 });
+function startOf({ start, before }: LineMatch): number {
+  return start - (before?.length ?? 0);
+}
+
+function chunk(matches: readonly LineMatch[], best: LineMatch): Chunk {
+  const first = matches[0]!;
+  return { matches, firstLine: first.line - lineBreaks(first.before), start: startOf(first), best };
+}
+
+function lineBreaks(bytes: Uint8Array = NOTHING): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count += 1;
+  return count;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Its bytes, piece by piece: each line once, whichever match it is around. */
+export function* contentOf({ matches, start }: Chunk): Generator<Uint8Array> {
+  let at = start;
+  for (const match of matches) {
+    let from = startOf(match);
+    for (const piece of [match.before ?? NOTHING, match.text, match.after ?? NOTHING]) {
+      const known = Math.min(piece.length, Math.max(0, at - from));
+      if (known < piece.length) yield piece.subarray(known);
+      from += piece.length;
+      at = Math.max(at, from);
+    }
+  }
+}
+
+/** A match in the name of a file is a chunk that is the name. */
+export function pathChunk({ path, pathRanges, score }: FileMatch): Record<string, unknown> {
+  const bytes = Buffer.from(path);
+  const at = (offset: number): unknown => ({
+    ByteOffset: offset,
+    LineNumber: 1,
+    Column: Array.from(bytes.toString("utf8", 0, offset)).length + 1,
+  });
   return {
-    Content: Buffer.from(path).toString("base64"),
+    Content: bytes.toString("base64"),
     ContentStart: at(0),
     FileName: true,
     Ranges: pathRanges.map(({ start, end }) => ({ Start: at(start), End: at(end) })),
     SymbolInfo: null,
     Score: score,
     DebugScore: "",
-    BestLineMatch: 1,
+    BestLineMatch: 0,
   };
-}
-
-function location({ offset, line, column }: { offset: number; line: number; column: number }): unknown {
-  return { ByteOffset: offset, LineNumber: line, Column: column };
 }

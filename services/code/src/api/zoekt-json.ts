@@ -1,36 +1,69 @@
 /** Writes zoekt's JSON in pieces, taking turns with others on the event loop: as one text, an answer of many megabytes would hold it up for as long as it takes to write. */
 import { JsonText } from "@keelson/runtime";
-import { Turns, type LineMatch, type MatchRange } from "../engine/index.ts";
+import { Turns, type FileMatch, type LineMatch, type MatchRange, type Position } from "../engine/index.ts";
 import type { FleetAnswer, FoundFile } from "./gather.ts";
-import { chunksOf } from "./zoekt-chunks.ts";
-import { fileHead, fragment, lineHead, pathMatch, zoektTotals, type ZoektOptions } from "./zoekt.ts";
+import { chunksOf, contentOf, pathChunk, type Chunk } from "./zoekt-chunks.ts";
+import {
+  fileHead,
+  fragment,
+  lineHead,
+  pathMatch,
+  symbolInfo,
+  zoektTotals,
+  type ZoektOptions,
+} from "./zoekt.ts";
 
 const PIECE_CHARACTERS = 65_536;
-/** Fragments of a line that are written between two looks at the time. */
-const FRAGMENTS_PER_STEP = 500;
+/** Matches that are written between two looks at the time. */
+const RANGES_PER_STEP = 500;
+/** Bytes that become base64 in one go; three of them are four characters, so what follows goes on without padding. */
+const BASE64_STEP_BYTES = 3 * 16_384;
 
 class Writer {
   readonly #pieces: Uint8Array[] = [];
   readonly #turns = new Turns();
   #text = "";
+  #waiting: Buffer | undefined;
 
   add(text: string): void {
     this.#text += text;
     if (this.#text.length >= PIECE_CHARACTERS) this.#cut();
   }
 
-  /** An array, item by item. */
-  async list<T>(items: Iterable<T>, write: (item: T) => void | Promise<void>): Promise<void> {
+  /** An array, item by item; an item that is undefined is left out. */
+  async list<T>(items: Iterable<T | undefined>, write: (item: T) => void | Promise<void>): Promise<void> {
     let first = true;
     this.add("[");
     for (const item of items) {
-      if (!first) this.add(",");
-      first = false;
-      const written = write(item);
-      if (written !== undefined) await written;
+      if (item !== undefined) {
+        if (!first) this.add(",");
+        first = false;
+        const written = write(item);
+        if (written !== undefined) await written;
+      }
       if (this.#turns.due) await this.#turns.give();
     }
     this.add("]");
+  }
+
+  /** Bytes as a string of base64. */
+  async bytes(pieces: Iterable<Uint8Array>): Promise<void> {
+    const waiting = (this.#waiting ??= Buffer.allocUnsafeSlow(BASE64_STEP_BYTES));
+    let used = 0;
+    this.add('"');
+    for (const piece of pieces) {
+      for (let at = 0; at < piece.length;) {
+        const taken = Math.min(piece.length - at, BASE64_STEP_BYTES - used);
+        waiting.set(piece.subarray(at, at + taken), used);
+        used += taken;
+        at += taken;
+        if (used < BASE64_STEP_BYTES) continue;
+        this.add(waiting.toString("base64"));
+        used = 0;
+        if (this.#turns.due) await this.#turns.give();
+      }
+    }
+    this.add(`${waiting.toString("base64", 0, used)}"`);
   }
 
   done(): JsonText {
@@ -72,28 +105,90 @@ export async function zoektItem(
 
 async function writeFile(out: Writer, found: FoundFile, options: ZoektOptions): Promise<void> {
   const { file } = found;
-  const head = JSON.stringify(fileHead(found)).slice(0, -1);
-  if (options.ChunkMatches === true) {
-    out.add(`${head},"LineMatches":null,"ChunkMatches":`);
-    await out.list(chunksOf(file), (chunk) => out.add(JSON.stringify(chunk)));
-  } else {
-    out.add(`${head},"ChunkMatches":null,"LineMatches":`);
-    if (file.lines.length === 0 && file.pathRanges.length > 0)
-      out.add(`[${JSON.stringify(pathMatch(file))}]`);
-    else await out.list(file.lines, (line) => writeLine(out, line));
+  out.add(JSON.stringify(fileHead(found)).slice(0, -1));
+  if (file.content !== undefined) {
+    out.add(',"Content":');
+    await out.bytes([file.content]);
   }
+  if (options.ChunkMatches === true) await writeChunks(out, file);
+  else await writeLines(out, file);
   out.add("}");
+}
+
+async function writeLines(out: Writer, file: FileMatch): Promise<void> {
+  out.add(',"LineMatches":');
+  if (file.lines.length === 0 && file.pathRanges.length > 0) out.add(`[${JSON.stringify(pathMatch(file))}]`);
+  else await out.list(file.lines, (line) => writeLine(out, line));
 }
 
 async function writeLine(out: Writer, line: LineMatch): Promise<void> {
-  const write = (ranges: readonly MatchRange[]): void =>
-    out.add(ranges.map((range) => JSON.stringify(fragment(range, line.start))).join());
-  out.add(`${JSON.stringify(lineHead(line)).slice(0, -1)},"LineFragments":`);
-  await out.list(steps(line.ranges), write);
+  const { text, before, after, ranges, start } = line;
+  out.add(`${JSON.stringify(lineHead(line)).slice(0, -1)},"Line":`);
+  await out.bytes([text]);
+  for (const [name, context] of [
+    ["Before", before],
+    ["After", after],
+  ] as const) {
+    out.add(`,"${name}":`);
+    if (context === undefined) out.add("null");
+    else await out.bytes([context]);
+  }
+  out.add(',"LineFragments":');
+  await out.list(steps(ranges), (some) =>
+    out.add(some.map((range) => JSON.stringify(fragment(range, start))).join()),
+  );
   out.add("}");
 }
 
+async function writeChunks(out: Writer, file: FileMatch): Promise<void> {
+  out.add(',"ChunkMatches":');
+  if (file.lines.length === 0 && file.pathRanges.length > 0) out.add(`[${JSON.stringify(pathChunk(file))}]`);
+  else await out.list(chunksOf(file.lines), (chunk) => writeChunk(out, chunk));
+}
+
+async function writeChunk(out: Writer, chunk: Chunk): Promise<void> {
+  const { matches, best, firstLine, start } = chunk;
+  const head = {
+    ContentStart: location({ offset: start, line: firstLine, column: 1 }),
+    FileName: false,
+    Score: best.score,
+    DebugScore: "",
+    BestLineMatch: best.line,
+  };
+  out.add(`${JSON.stringify(head).slice(0, -1)},"Content":`);
+  await out.bytes(contentOf(chunk));
+  out.add(',"Ranges":');
+  await out.list(rangeSteps(matches), (some) =>
+    out.add(
+      some.map((range) => JSON.stringify({ Start: location(range.start), End: location(range.end) })).join(),
+    ),
+  );
+  out.add(',"SymbolInfo":');
+  if (!matches.some(({ ranges }) => ranges.some(({ symbol }) => symbol !== undefined))) out.add("null");
+  else
+    await out.list(rangeSteps(matches), (some) =>
+      out.add(some.map(({ symbol }) => JSON.stringify(symbolInfo(symbol))).join()),
+    );
+  out.add("}");
+}
+
+function location({ offset, line, column }: Position): unknown {
+  return { ByteOffset: offset, LineNumber: line, Column: column };
+}
+
 function* steps<T>(items: readonly T[]): Iterable<readonly T[]> {
-  for (let at = 0; at < items.length; at += FRAGMENTS_PER_STEP)
-    yield items.slice(at, at + FRAGMENTS_PER_STEP);
+  for (let at = 0; at < items.length; at += RANGES_PER_STEP) yield items.slice(at, at + RANGES_PER_STEP);
+}
+
+/** Of many lines with few matches each, or of few with many. */
+function* rangeSteps(lines: readonly LineMatch[]): Iterable<readonly MatchRange[]> {
+  let some: MatchRange[] = [];
+  for (const { ranges } of lines)
+    for (const part of steps(ranges)) {
+      some.push(...part);
+      if (some.length < RANGES_PER_STEP) continue;
+      yield some;
+      some = [];
+    }
+  if (some.length > 0) yield some;
 }

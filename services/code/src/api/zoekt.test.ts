@@ -17,8 +17,8 @@ function line(
   return {
     line: number,
     start,
-    end: start + text.length,
-    text: Buffer.from(text),
+    end: start + text.length + 1,
+    text: Buffer.from(`${text}\n`),
     score: number,
     ranges: [
       {
@@ -106,14 +106,14 @@ test("a result has zoekt's fields, the commit of the file's branch, and says wha
     Branches: ["dev"],
     RepositoryID: 7,
     RepositoryPriority: 3,
-    ChunkMatches: null,
     Checksum: Buffer.from("0011223344556677", "hex").toString("base64"),
   });
+  expect(Object.keys(file)).not.toContain("ChunkMatches");
   expect(file["LineMatches"]).toEqual([
     {
-      Line: Buffer.from("abc").toString("base64"),
+      Line: Buffer.from("abc\n").toString("base64"),
       LineStart: 10,
-      LineEnd: 13,
+      LineEnd: 14,
       LineNumber: 2,
       Before: null,
       After: null,
@@ -132,16 +132,25 @@ test("a result has zoekt's fields, the commit of the file's branch, and says wha
   ]);
 });
 
-test("a match in the name alone is a line that is the name", async () => {
-  const file = fileOf(await zoektResult(answer({ pathRanges: [{ start: 2, end: 4 }] }), {}, 1));
+test("a match in the name alone is a line that is the name, with columns in characters", async () => {
+  const found = answer({ path: "é/ab.go", pathRanges: [{ start: 3, end: 5 }] });
+  const file = fileOf(await zoektResult(found, {}, 1));
   expect(file["LineMatches"]).toMatchObject([
-    { FileName: true, LineNumber: 0, LineFragments: [{ LineOffset: 2, MatchLength: 2 }] },
+    { FileName: true, LineNumber: 0, LineEnd: 0, LineFragments: [{ LineOffset: 3, MatchLength: 2 }] },
   ]);
-  const chunked = fileOf(
-    await zoektResult(answer({ pathRanges: [{ start: 2, end: 4 }] }), { ChunkMatches: true }, 1),
-  );
+  const chunked = fileOf(await zoektResult(found, { ChunkMatches: true }, 1));
+  expect(Object.keys(chunked)).not.toContain("LineMatches");
   expect(chunked["ChunkMatches"]).toMatchObject([
-    { FileName: true, Ranges: [{ Start: { ByteOffset: 2, LineNumber: 1, Column: 3 } }] },
+    {
+      FileName: true,
+      BestLineMatch: 0,
+      Ranges: [
+        {
+          Start: { ByteOffset: 3, LineNumber: 1, Column: 3 },
+          End: { ByteOffset: 5, LineNumber: 1, Column: 5 },
+        },
+      ],
+    },
   ]);
 });
 
@@ -154,7 +163,7 @@ test("chunks join neighbouring lines with their context, each line once", async 
   ];
   const file = fileOf(await zoektResult(answer({ lines }), { ChunkMatches: true }, 1));
   const chunks = file["ChunkMatches"] as unknown as Record<string, unknown>[];
-  expect(chunks.map(({ Content }) => decode(Content))).toEqual(["one\nab2\nmid\nab4\nfive", "ab9"]);
+  expect(chunks.map(({ Content }) => decode(Content))).toEqual(["one\nab2\nmid\nab4\nfive\n", "ab9\n"]);
   expect(chunks[0]).toMatchObject({
     ContentStart: { ByteOffset: 0, LineNumber: 1, Column: 1 },
     BestLineMatch: 4,
@@ -168,3 +177,48 @@ test("chunks join neighbouring lines with their context, each line once", async 
   });
   expect(chunks[1]).toMatchObject({ ContentStart: { ByteOffset: 40, LineNumber: 9, Column: 1 } });
 });
+
+test("a chunk holds all lines that its matches touch, and empty ones keep their place", async () => {
+  // 1: one, 2: empty, 3 and 4: a match over both, 5: empty, 6: last, without a line break.
+  const crossing: LineMatch = {
+    ...line(3, 5, "ab3", { before: "one\n\n", after: "\nlast" }),
+    end: 13,
+    text: Buffer.from("ab3\nfou\n"),
+    ranges: [{ start: { offset: 6, line: 3, column: 2 }, end: { offset: 12, line: 4, column: 4 } }],
+  };
+  const file = fileOf(await zoektResult(answer({ lines: [crossing] }), { ChunkMatches: true }, 1));
+  const [chunk, ...more] = file["ChunkMatches"] as unknown as Record<string, unknown>[];
+  expect(more).toEqual([]);
+  expect(decode(chunk!["Content"])).toBe("one\n\nab3\nfou\n\nlast");
+  expect(chunk).toMatchObject({
+    ContentStart: { ByteOffset: 0, LineNumber: 1, Column: 1 },
+    Ranges: [{ End: { ByteOffset: 12, LineNumber: 4, Column: 4 } }],
+  });
+});
+
+test("bytes that do not fit one step of base64 come out whole", async () => {
+  const text = Buffer.from("é\u0000b".repeat(40_000));
+  const lines = [{ ...line(1, 0, "b"), text, before: text, after: text }];
+  const file = fileOf(await zoektResult(answer({ lines, content: text }), {}, 1));
+  const [shown] = file["LineMatches"] as unknown as Record<string, string>[];
+  for (const field of [shown!["Line"], shown!["Before"], shown!["After"], file["Content"] as unknown])
+    expect(Buffer.from(String(field), "base64").equals(text)).toBe(true);
+});
+
+test("others have their turn while one file of very many matches is written, in one chunk or in as many", async () => {
+  for (const step of [1, 2]) {
+    const lines = Array.from({ length: 20_000 }, (_, i) => line(i * step + 1, i * step * 4, "abc"));
+    let turns = 0;
+    const count = setInterval(() => turns++, 0);
+    const { pieces } = await zoektAnswer(answer({ lines }), { ChunkMatches: true }, () => 1);
+    clearInterval(count);
+    expect(turns).toBeGreaterThan(5);
+    const { Result } = JSON.parse(Buffer.concat(pieces).toString()) as {
+      Result: { Files: { ChunkMatches: { Ranges: unknown[]; SymbolInfo: unknown[] }[] }[] };
+    };
+    const chunks = Result.Files[0]!.ChunkMatches;
+    expect(chunks).toHaveLength(step === 1 ? 1 : lines.length);
+    expect(chunks.flatMap(({ Ranges }) => Ranges)).toHaveLength(lines.length);
+    expect(chunks.flatMap(({ SymbolInfo }) => SymbolInfo)).toHaveLength(lines.length);
+  }
+}, 60_000);

@@ -3,11 +3,10 @@
  * in fields that its clients do not know. `zoekt-json.ts` writes it.
  */
 import { z } from "zod";
-import type { LineMatch, MatchRange } from "../engine/index.ts";
+import type { LineMatch, MatchRange, SymbolInfo } from "../engine/index.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import { commitOf } from "../repository.ts";
 import type { FleetAnswer, FoundFile } from "./gather.ts";
-import { base64, symbolInfo } from "./zoekt-values.ts";
 
 export const ZoektSearch = z.looseObject({
   Q: z.string(),
@@ -72,8 +71,6 @@ export function zoektTotals(answer: FleetAnswer, durationMs: number): Record<str
     MatchTreeSearch: Math.round(durationMs * 1e6),
     RegexpsConsidered: 0,
     FlushReason: 0,
-    Priority: 0,
-    MaxPendingPriority: 0,
     RepoURLs: Object.fromEntries(repositories.map((each) => [each.name, fileTemplate(each)])),
     LineFragments: Object.fromEntries(repositories.map(({ name }) => [name, "#L{{.LineNumber}}"])),
     Partial: missing.length > 0 || limits.length > 0,
@@ -82,7 +79,7 @@ export function zoektTotals(answer: FleetAnswer, durationMs: number): Record<str
   };
 }
 
-/** A file without its matches. */
+/** A file without its matches. What zoekt leaves out when it is empty is left out: some of its clients take no null there. */
 export function fileHead({ file, repository }: FoundFile): Record<string, unknown> {
   const version =
     repository.heads.find(({ branch }) => file.branches.includes(branch))?.commit ??
@@ -90,29 +87,22 @@ export function fileHead({ file, repository }: FoundFile): Record<string, unknow
   return {
     FileName: file.path,
     Repository: repository.name,
-    SubRepositoryName: "",
-    SubRepositoryPath: "",
     Version: version,
     Language: file.language,
-    Debug: "",
     Branches: file.branches,
     Score: file.score,
     RepositoryPriority: repository.rank,
     RepositoryID: repository.id,
     Checksum: Buffer.from(file.oid, "hex").subarray(0, 8).toString("base64"),
-    ...(file.content ? { Content: base64(file.content) } : {}),
   };
 }
 
-/** A line without the places that matched. */
+/** A line without its text, what is around it, and the places that matched. */
 export function lineHead(match: LineMatch): Record<string, unknown> {
   return {
-    Line: base64(match.text),
     LineStart: match.start,
     LineEnd: match.end,
     LineNumber: match.line,
-    Before: match.before ? base64(match.before) : null,
-    After: match.after ? base64(match.after) : null,
     FileName: false,
     Score: match.score,
     DebugScore: "",
@@ -128,12 +118,17 @@ export function fragment({ start, end, symbol }: MatchRange, lineStart: number):
   };
 }
 
+export function symbolInfo(symbol: SymbolInfo | undefined): Record<string, string> | null {
+  if (!symbol) return null;
+  return { Sym: symbol.name, Kind: symbol.kind, Parent: symbol.parent, ParentKind: symbol.parentKind };
+}
+
 /** A match in the name of a file is a line that is the name. */
 export function pathMatch({ path, pathRanges, score }: FoundFile["file"]): Record<string, unknown> {
   return {
     Line: Buffer.from(path).toString("base64"),
     LineStart: 0,
-    LineEnd: Buffer.byteLength(path),
+    LineEnd: 0,
     LineNumber: 0,
     Before: null,
     After: null,

@@ -72,13 +72,40 @@ test("finds a word with its line, column, range and counts", async () => {
   const [found] = result.files;
   expect(found).toMatchObject({ path: "a/b.go", language: "Go", branches: ["main"], matchCount: 3 });
   expect(found?.lines.map((line) => [line.line, line.text.toString(), line.ranges.length])).toEqual([
-    [2, "two é three", 1],
-    [3, "\tthree three", 2],
+    [2, "two é three\n", 1],
+    [3, "\tthree three\n", 2],
   ]);
   expect(found?.lines[0]?.ranges[0]).toEqual({
     start: { offset: 11, line: 2, column: 7 },
     end: { offset: 16, line: 2, column: 12 },
   });
+  index.release();
+});
+
+test("a line has its line break, context has all of its lines, and a match over several lines shows them all", async () => {
+  const index = await build([
+    file("a.txt", "\nneedle\n\none\n\nlast needle"),
+    file("b.txt", "x\nab\ncd\n\ny\n"),
+  ]);
+  const shown = async (query: Parameters<typeof index.search>[0], contextLines: number): Promise<unknown> =>
+    (await index.search(query, { contextLines })).files.flatMap(({ lines }) =>
+      lines.map(({ line, start, end, ...texts }) => [
+        line,
+        start,
+        end,
+        ...[texts.before, texts.text, texts.after].map((each) => each?.toString()),
+      ]),
+    );
+  expect(await shown(text("needle"), 1)).toEqual([
+    [2, 1, 8, "\n", "needle\n", "\n"],
+    [6, 14, 25, "\n", "last needle", ""],
+  ]);
+  expect(await shown(text("needle"), 3)).toEqual([
+    [2, 1, 8, "\n", "needle\n", "\none\n\n"],
+    [6, 14, 25, "\none\n\n", "last needle", ""],
+  ]);
+  const crossing = { kind: "regex", pattern: "b\\nc", caseSensitive: true, scope: "content" } as const;
+  expect(await shown(crossing, 1)).toEqual([[2, 2, 8, "x\n", "ab\ncd\n", "\n"]]);
   index.release();
 });
 
@@ -407,7 +434,7 @@ test("stops at the most matches asked for, and shows no more files than asked fo
     whole: true,
   });
   expect(context.files[0]?.lines.map((line) => [line.before?.toString(), line.after?.toString()])).toEqual([
-    ["", "hit"],
+    ["", "hit\n"],
   ]);
   expect(context.files[0]?.content?.toString()).toBe("hit\nhit\n");
   index.release();

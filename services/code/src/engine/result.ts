@@ -20,16 +20,16 @@ export interface MatchRange {
   readonly symbol?: SymbolInfo;
 }
 
-/** One line with its matches; a match that crosses lines belongs to the line it starts on. */
+/** One line with its matches; a match that crosses lines belongs to the line it starts on, and all lines that it touches are in the text. */
 export interface LineMatch {
   readonly line: number;
-  /** Where the line starts and ends, without its line break. */
+  /** Where the text starts and ends, with its line break if there is one. */
   readonly start: number;
   readonly end: number;
   readonly text: Buffer;
   readonly ranges: readonly MatchRange[];
   readonly score: number;
-  /** The lines before and after, joined, when context was asked for. */
+  /** The lines before and after, with their line breaks, when context was asked for. */
   readonly before?: Buffer;
   readonly after?: Buffer;
 }

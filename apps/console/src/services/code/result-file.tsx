@@ -7,7 +7,7 @@ import { grammarOf } from "./highlight/grammar.ts";
 import { windowOf } from "./highlight/segments.ts";
 import { tokenize } from "./highlight/tokens.ts";
 import { fileHref } from "./places.ts";
-import { bytesOf, rangesOf, textOf } from "./text-bytes.ts";
+import { bytesOf, firstLineOf, rangesOf, textOf } from "./text-bytes.ts";
 
 const LINES_FIRST = 6;
 const LINE_CHARS_MAX = 240;
@@ -72,7 +72,7 @@ function ResultLine({
   readonly question: Question;
 }): JSX.Element {
   const { LineNumber: first, Line, LineFragments } = line;
-  const bytes = bytesOf(Line);
+  const bytes = firstLineOf(bytesOf(Line));
   const text = textOf(bytes);
   const ranges = rangesOf(bytes, text, LineFragments ?? []);
   const indent = /^[ \t]*/.exec(text)?.[0].length ?? 0;

@@ -9,6 +9,12 @@ export function bytesOf(base64: string): Uint8Array {
   return bytes;
 }
 
+/** The bytes of the first line, without its line break: a match over several lines comes with all of them. */
+export function firstLineOf(bytes: Uint8Array): Uint8Array {
+  const end = bytes.indexOf(10);
+  return end < 0 ? bytes : bytes.subarray(0, end);
+}
+
 export function textOf(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }

@@ -4,7 +4,7 @@ import { asProblem, isAbort, Problem } from "../../api/problem.ts";
 import { search, type Question } from "./code-api.ts";
 import { fileFilter, literalFilters, repositoryFilter } from "./query-filters.ts";
 import { queryProblem, type QueryProblem } from "./query-problem.ts";
-import { bytesOf, rangesOf, textOf, type Range } from "./text-bytes.ts";
+import { bytesOf, firstLineOf, rangesOf, textOf, type Range } from "./text-bytes.ts";
 
 export interface Matches {
   /** By line, from 1, in order. */
@@ -59,7 +59,7 @@ async function find(
     if (event.kind !== "files" || event.Repository !== repository) continue;
     const file = event.Files.find(({ FileName }) => FileName === path);
     for (const { Line, LineNumber, LineFragments, FileName } of file?.LineMatches ?? []) {
-      const bytes = bytesOf(Line);
+      const bytes = firstLineOf(bytesOf(Line));
       if (!FileName) lines.set(LineNumber, rangesOf(bytes, textOf(bytes), LineFragments ?? []));
     }
   }

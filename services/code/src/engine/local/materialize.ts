@@ -65,6 +65,7 @@ function* lines(
     const columns = new Columns(text, lineStart, line);
     const ranges: MatchRange[] = [];
     let score = 0;
+    let end = Math.min(lineEnd + 1, text.length);
     for (; i < count && records[i * RECORD_WORDS + 2] === line; i += 1) {
       const each = i * RECORD_WORDS;
       if (i % STEP_MATCHES === 0) yield;
@@ -73,21 +74,22 @@ function* lines(
       const symbol = records[each + 6]! - 1;
       score = Math.max(score, records[each + 5]!);
       const start = columns.position(from);
-      const end = to <= lineEnd ? columns.position(to) : new Columns(text, lineStart, line).position(to);
+      const stop = to <= lineEnd ? columns.position(to) : new Columns(text, lineStart, line).position(to);
+      if (to > end) end = lineEndAt(text, to - 1);
       ranges.push(
         symbols === undefined || symbol < 0
-          ? { start, end }
-          : { start, end, symbol: symbols.info(symbol, nameOf(symbols, symbol, text)) },
+          ? { start, end: stop }
+          : { start, end: stop, symbol: symbols.info(symbol, nameOf(symbols, symbol, text)) },
       );
     }
     const made: LineMatch = {
       line,
       start: lineStart,
-      end: lineEnd,
-      text: copy(text, lineStart, lineEnd),
+      end,
+      text: copy(text, lineStart, end),
       ranges,
       score,
-      ...(terms.contextLines > 0 ? context(text, lineStart, lineEnd, terms.contextLines) : {}),
+      ...(terms.contextLines > 0 ? context(text, lineStart, end, terms.contextLines) : {}),
     };
     bytes += bytesOfLine(made);
     out.push(made);
@@ -99,6 +101,13 @@ function nameOf(symbols: SymbolTable, symbol: number, text: Uint8Array): string 
   return copy(text, symbols.start(symbol), symbols.end(symbol)).toString("utf8");
 }
 
+/** Where the line ends that this byte is in, with its line break. */
+function lineEndAt(text: Uint8Array, at: number): number {
+  const found = text.indexOf(10, at);
+  return found === -1 ? text.length : found + 1;
+}
+
+/** With all line breaks, so that an empty line is one too. */
 function context(
   text: Uint8Array,
   start: number,
@@ -106,16 +115,10 @@ function context(
   count: number,
 ): { before: Buffer; after: Buffer } {
   let from = start;
-  for (let i = 0; i < count && from > 0; i += 1) from = text.lastIndexOf(10, from - 2) + 1;
+  for (let i = 0; i < count && from > 0; i += 1) from = from === 1 ? 0 : text.lastIndexOf(10, from - 2) + 1;
   let to = end;
-  for (let i = 0; i < count && to < text.length; i += 1) {
-    const next = text.indexOf(10, to + 1);
-    to = next === -1 ? text.length : next;
-  }
-  return {
-    before: copy(text, from, Math.max(from, start - 1)),
-    after: copy(text, Math.min(end + 1, to), to),
-  };
+  for (let i = 0; i < count && to < text.length; i += 1) to = lineEndAt(text, to);
+  return { before: copy(text, from, start), after: copy(text, end, to) };
 }
 
 /** Out of memory that small buffers share: one of its own for each line is more work to collect than all else of it. */
