@@ -1,6 +1,8 @@
 import {
+  JsonText,
   RouterError,
   type FleetAccess,
+  type HttpAnswer,
   type ManyRequest,
   type MissingPart,
   type Part,
@@ -13,7 +15,7 @@ import { FilePacker } from "../search/packed-files.ts";
 import type { PackedAnswer, ShardAnswer } from "../search/search-request.ts";
 import { searchFleet, type SearchEvent } from "./fleet-search.ts";
 import { gather, type FleetAnswer } from "./gather.ts";
-import { stream } from "./search-route.ts";
+import { search, stream } from "./search-route.ts";
 import { understand } from "./understand.ts";
 
 function row(id: number, change: Partial<Repository> = {}): Repository {
@@ -255,4 +257,70 @@ describe("a search of the fleet", () => {
     const fleet = new Fleet([row(1), row(2)], { 1: "PATTERN_TOO_LARGE", 2: "PATTERN_TOO_LARGE" });
     await expect(fleet.search("x")).rejects.toThrow(RangeError);
   });
+});
+
+describe("the request of zoekt's clients", () => {
+  async function asked(fleet: Fleet, body: unknown): Promise<{ status: number; result: ZoektResult }> {
+    if (search.to.kind !== "custom") throw new Error("a search is answered by itself");
+    const call = { access: fleet as unknown as FleetAccess, timeoutMs: 1_000 } as RouteCall;
+    const input = { body } as Parameters<typeof search.to.handle>[0];
+    const given = (await search.to.handle(input, call)) as HttpAnswer;
+    if (!(given.body instanceof JsonText)) return { status: given.status ?? 200, result: {} as ZoektResult };
+    const text = Buffer.concat(given.body.pieces).toString();
+    return { status: given.status ?? 200, result: (JSON.parse(text) as { Result: ZoektResult }).Result };
+  }
+
+  interface ZoektResult {
+    readonly Files: readonly { readonly Repository: string }[];
+    readonly FileCount: number;
+    readonly MatchCount: number;
+    readonly ShardFilesConsidered: number;
+    readonly Partial: boolean;
+    readonly Limits: readonly { readonly Why: string }[];
+  }
+
+  const rows = [row(1), row(2), row(3)];
+
+  test("a list of repositories is kept to, and an empty one is a list too", async () => {
+    const two = await asked(new Fleet(rows), { Q: "x", RepoIDs: [1, 3] });
+    expect(two.result.Files.map(({ Repository }) => Repository)).toEqual(["r1", "r3"]);
+    const none = await asked(new Fleet(rows), { Q: "x", RepoIDs: [] });
+    expect([none.status, none.result.FileCount]).toEqual([200, 0]);
+    expect((await asked(new Fleet(rows), { Q: "x", RepoIDs: null })).result.FileCount).toBe(3);
+  });
+
+  test("an estimate counts documents, and shows nothing", async () => {
+    const { result } = await asked(new Fleet(rows), { Q: "x", Opts: { EstimateDocCount: true } });
+    expect(result).toMatchObject({ ShardFilesConsidered: 15, FileCount: 0, MatchCount: 0, Files: [] });
+  });
+
+  test("enough matches in all end the search, and the answer says that it has not all", async () => {
+    const { result } = await asked(new Fleet(rows), { Q: "x", Opts: { TotalMaxMatchCount: 3 } });
+    expect(result).toMatchObject({ FileCount: 2, MatchCount: 4, Partial: true });
+    expect(result.Limits[0]?.Why).toMatch(/1 repositories were not waited for/);
+    const all = await asked(new Fleet(rows), { Q: "x", Opts: { TotalMaxMatchCount: 6 } });
+    expect(all.result).toMatchObject({ FileCount: 3, MatchCount: 6, Partial: false });
+  });
+});
+
+test("matches that are shown are counted one by one, not by lines", async () => {
+  const place = (offset: number) => ({ offset, line: 1, column: offset + 1 });
+  const ranges = [0, 1, 2].map((at) => ({ start: place(at), end: place(at + 1) }));
+  const lines = [1, 2].map((line) => ({
+    line,
+    start: 0,
+    end: 4,
+    text: Buffer.from("aaa\n"),
+    ranges,
+    score: 1,
+  }));
+  const { files, ...rest } = answer(1);
+  const answers = { 1: { ...rest, files: files.map((file) => ({ ...file, lines })) } };
+  const shown = async (matchesMax: number): Promise<unknown> => {
+    const found = await new Fleet([row(1)], answers).search("x", { matchesMax });
+    return found.files.map(({ file }) => file.lines.map((line) => line.ranges.length));
+  };
+  expect(await shown(4)).toEqual([[3, 1]]);
+  expect(await shown(3)).toEqual([[3]]);
+  expect(await shown(6)).toEqual([[3, 3]]);
 });

@@ -2,7 +2,7 @@
  * Puts the answers of many repositories together: best first, with exact counts, and with everything that is missing. However many files match, it keeps no more of them than can be
  * shown, and no more than a bound of its own.
  */
-import { bytesOfFile, type FileMatch } from "../engine/index.ts";
+import { bytesOfFile, type FileMatch, type LineMatch } from "../engine/index.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import type { Missing, SearchEvent } from "./fleet-search.ts";
 
@@ -45,9 +45,17 @@ const answerBytesMax = 48 << 20;
 const spareMin = 256;
 const spareShare = 0.25;
 
+interface GatherLimits {
+  readonly filesMax?: number | undefined;
+  /** Matches that are shown. */
+  readonly matchesMax?: number | undefined;
+  /** So many matches are enough: what has not answered by then is not waited for. */
+  readonly matchesEnough?: number | undefined;
+}
+
 export async function gather(
   events: AsyncIterable<SearchEvent>,
-  limits: { readonly filesMax?: number | undefined; readonly matchesMax?: number | undefined } = {},
+  limits: GatherLimits = {},
   bytesMax: number = answerBytesMax,
 ): Promise<FleetAnswer> {
   const kept = new Kept(limits.filesMax, bytesMax);
@@ -87,6 +95,15 @@ export async function gather(
         "bytesScanned",
       ] as const)
         counts[name] += answer.counts[name];
+      if (counts.matches >= (limits.matchesEnough ?? Infinity)) {
+        const left = counts.asked - repositories.length - missing.length;
+        if (left > 0)
+          limited.push({
+            repository: "",
+            why: `${left} repositories were not waited for: there are as many matches as were asked for (TotalMaxMatchCount)`,
+          });
+        break;
+      }
     }
   }
   // Answers come in any order; what is equal is put in the order of names and files, so that the same search shows the same.
@@ -157,18 +174,27 @@ function compare(a: FoundFile, b: FoundFile): number {
 
 function shown(
   found: readonly FoundFile[],
-  {
-    filesMax = Infinity,
-    matchesMax = Infinity,
-  }: { filesMax?: number | undefined; matchesMax?: number | undefined },
+  { filesMax = Infinity, matchesMax = Infinity }: GatherLimits,
 ): FoundFile[] {
   const files: FoundFile[] = [];
   let left = matchesMax;
   for (const each of found.slice(0, Math.min(filesMax, found.length))) {
     if (left <= 0) break;
-    const lines = each.file.lines.slice(0, left);
-    left -= Math.max(1, lines.length);
-    files.push(lines.length === each.file.lines.length ? each : { ...each, file: { ...each.file, lines } });
+    const [lines, taken] = cut(each.file.lines, left);
+    left -= Math.max(1, taken);
+    files.push(lines === each.file.lines ? each : { ...each, file: { ...each.file, lines } });
   }
   return files;
+}
+
+/** So many matches of these lines, and how many that are. */
+function cut(lines: readonly LineMatch[], max: number): readonly [readonly LineMatch[], number] {
+  let taken = 0;
+  for (const [i, line] of lines.entries()) {
+    taken += line.ranges.length;
+    if (taken > max)
+      return [[...lines.slice(0, i), { ...line, ranges: line.ranges.slice(0, max - taken) }], max];
+    if (taken === max) return [i === lines.length - 1 ? lines : lines.slice(0, i + 1), max];
+  }
+  return [lines, taken];
 }

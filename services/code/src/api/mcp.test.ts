@@ -117,6 +117,53 @@ test("reads some lines of a file, at its commit", async () => {
   expect(textOf(answers[0])).toBe("r p (commit 0123456789ab), lines 2 to 3 of 4\n2: two\n3: three");
 });
 
+test("a file without text, or with fewer lines, says so", async () => {
+  const file = { Version: "0123456789abcdef", Content: base64("one\n"), Skipped: "" };
+  const reading = { repo: "r", path: "p\nq" };
+  const { answers } = await talk([call("read_file", { ...reading, start_line: 5 })], () => file);
+  expect(textOf(answers[0])).toMatch(/^r p\\u\{a\}q \(commit 0123456789ab\) has 1 lines, and none from 5/);
+  const skipped = await talk([call("read_file", reading)], () => ({ ...file, Skipped: "too-large" }));
+  expect(textOf(skipped.answers[0])).toMatch(/has no text here: too-large/);
+});
+
+test("lines are numbered rightly beside empty ones, and where a match goes on over several", async () => {
+  const LineMatches = [
+    {
+      LineNumber: 4,
+      Line: base64("a\nb\n"),
+      Before: base64("two\n\n"),
+      After: base64("\nseven"),
+      FileName: false,
+    },
+  ];
+  const Files = [{ Repository: "r", FileName: "f", Version: "0123456789abcdef", LineMatches }];
+  const { answers } = await talk([call("search_code", { pattern: "x" })], () => ({
+    Result: { MatchCount: 1, FileCount: 1, Files, Missing: [], Limits: [] },
+  }));
+  expect(textOf(answers[0]).split("\n").slice(3)).toEqual([
+    "2- two",
+    "3- ",
+    "4: a",
+    "5: b",
+    "6- ",
+    "7- seven",
+  ]);
+});
+
+test.each([
+  "null",
+  "7",
+  "[]",
+  '{"id":1}',
+  '{"id":1,"method":"tools/call","params":null}',
+  '{"id":1,"method":7}',
+])("%s is answered with an error, and the next call all the same", async (line) => {
+  const { answers } = await talk([line, { jsonrpc: "2.0", id: 2, method: "ping" }]);
+  expect(answers).toHaveLength(2);
+  expect(JSON.stringify(answers[0])).toMatch(/error/i);
+  expect(answers[1]).toMatchObject({ id: 2, result: {} });
+});
+
 test("an answer is never longer than an agent can use", async () => {
   const { answers } = await talk([call("read_file", { repo: "r", path: "p" })], () => ({
     Version: "",

@@ -5,6 +5,7 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { escapeRegex } from "../query/index.ts";
+import { oneLine } from "./one-line.ts";
 
 interface McpPorts {
   readonly api: (route: string, input?: { query?: unknown; body?: unknown }) => Promise<unknown>;
@@ -98,7 +99,10 @@ async function respond(line: string, ports: McpPorts): Promise<Record<string, un
       error: { code: -32_700, message: `not JSON, or longer than ${lineBytesMax} characters` },
     };
   }
-  const { id, method = "", params = {} } = call;
+  if (!isObject(call) || typeof call.method !== "string")
+    return { id: null, error: { code: -32_600, message: "a request is an object with a method" } };
+  const { id, method } = call;
+  const params = isObject(call.params) ? call.params : {};
   // What has no id is a notification, and gets no answer.
   if (id === undefined) return undefined;
   switch (method) {
@@ -124,8 +128,12 @@ async function respond(line: string, ports: McpPorts): Promise<Record<string, un
   }
 }
 
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 async function toolResult(params: Record<string, unknown>, { api }: McpPorts): Promise<unknown> {
-  const args = (params["arguments"] ?? {}) as Record<string, unknown>;
+  const args = isObject(params["arguments"]) ? params["arguments"] : {};
   try {
     const text = await callTool(String(params["name"]), args, api);
     return { content: [{ type: "text", text: bounded(text) }] };
@@ -194,7 +202,8 @@ async function searchCode(args: Record<string, unknown>, api: McpPorts["api"]): 
   })) as ZoektAnswer;
   const lines = [`${Result.MatchCount} matches in ${Result.FileCount} files`];
   for (const each of Result.Files) {
-    lines.push("", `${each.Repository} ${each.FileName} (commit ${each.Version.slice(0, 12)})`);
+    const place = `${each.Repository} ${oneLine(each.FileName)} (commit ${each.Version.slice(0, 12)})`;
+    lines.push("", place);
     for (const match of each.LineMatches) if (!match.FileName) lines.push(...shownMatch(match));
   }
   for (const { Repository, Why } of Result.Missing)
@@ -205,28 +214,38 @@ async function searchCode(args: Record<string, unknown>, api: McpPorts["api"]): 
 
 function shownMatch(match: ZoektAnswer["Result"]["Files"][number]["LineMatches"][number]): string[] {
   const decode = (text: string | null): string[] =>
-    text ? Buffer.from(text, "base64").toString("utf8").replace(/\n$/, "").split("\n") : [];
+    text ? linesOf(Buffer.from(text, "base64").toString("utf8")) : [];
   const before = decode(match.Before);
   const first = match.LineNumber - before.length;
-  const all = [...before, Buffer.from(match.Line, "base64").toString("utf8"), ...decode(match.After)];
-  return all.map(
-    (line, i) => `${first + i}${first + i === match.LineNumber ? ":" : "-"} ${line.slice(0, 500)}`,
-  );
+  // A match may go on over several lines; what is empty is a line too.
+  const found = match.Line === "" ? [""] : decode(match.Line);
+  const last = match.LineNumber + found.length - 1;
+  return [...before, ...found, ...decode(match.After)].map((line, i) => {
+    const number = first + i;
+    const isFound = number >= match.LineNumber && number <= last;
+    return `${number}${isFound ? ":" : "-"} ${line.slice(0, 500)}`;
+  });
 }
 
 async function readFile(args: Record<string, unknown>, api: McpPorts["api"]): Promise<string> {
   const { repo, path, branch, start_line: from = 1, end_line: to } = args;
   if (typeof repo !== "string" || typeof path !== "string") throw new Error("repo and path are needed");
   const query = { r: repo, f: path, ...(typeof branch === "string" ? { b: branch } : {}) };
-  const file = (await api("print", { query })) as { Version: string; Content: string };
-  const lines = Buffer.from(file.Content, "base64").toString("utf8").split("\n");
+  const file = (await api("print", { query })) as { Version: string; Content: string; Skipped?: string };
+  const place = `${repo} ${oneLine(path)} (commit ${file.Version.slice(0, 12)})`;
+  if (file.Skipped) return `${place} has no text here: ${file.Skipped}`;
+  const lines = linesOf(Buffer.from(file.Content, "base64").toString("utf8"));
   const first = Math.max(1, Number(from) || 1);
   const last = Math.min(lines.length, Number(to ?? lines.length) || lines.length);
+  if (first > last)
+    return `${place} has ${lines.length} lines, and none from ${first} to ${Number(to) || last}`;
   const shown = lines.slice(first - 1, last).map((line, i) => `${first + i}: ${line}`);
-  return [
-    `${repo} ${path} (commit ${file.Version.slice(0, 12)}), lines ${first} to ${last} of ${lines.length}`,
-    ...shown,
-  ].join("\n");
+  return [`${place}, lines ${first} to ${last} of ${lines.length}`, ...shown].join("\n");
+}
+
+/** What follows the last line break is a line when there is something. */
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
 async function listRepositories({ name }: Record<string, unknown>, api: McpPorts["api"]): Promise<string> {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { QueryError, type Query } from "../query/index.ts";
 import { FacetSum } from "../search/facets.ts";
 import { searchFleet, type FleetSearch } from "./fleet-search.ts";
-import { filesShownMax, gather } from "./gather.ts";
+import { filesShownMax, gather, type FleetAnswer } from "./gather.ts";
 import { shardMatches, ZoektSearch, type ZoektOptions } from "./zoekt.ts";
 import { zoektAnswer, zoektItem } from "./zoekt-json.ts";
 import { understand } from "./understand.ts";
@@ -27,10 +27,10 @@ function wanted(body: unknown, call: RouteCall): Wanted {
   if (Q.trim() === "") throw new RangeError("Q is empty: say what to search for");
   const options = Opts ?? {};
   const understood = understand(Q, options.Literal);
-  const query: Query =
-    RepoIDs && RepoIDs.length > 0
-      ? { kind: "and", children: [{ kind: "repo-ids", ids: RepoIDs }, understood] }
-      : understood;
+  // An empty list is a list: whoever may see nothing finds nothing.
+  const query: Query = RepoIDs
+    ? { kind: "and", children: [{ kind: "repo-ids", ids: RepoIDs }, understood] }
+    : understood;
   const asked = options.MaxWallTime ? options.MaxWallTime / 1e6 : Infinity;
   return {
     options,
@@ -41,7 +41,7 @@ function wanted(body: unknown, call: RouteCall): Wanted {
       trace: call.trace,
       signal: call.signal,
       options: {
-        matchesMax: shardMatches(options),
+        matchesMax: options.EstimateDocCount ? 1 : shardMatches(options),
         filesShownMax: Math.min(options.MaxDocDisplayCount || filesShownMax, filesShownMax),
         matchesShownMax: options.MaxMatchDisplayCount || undefined,
         contextLines: options.NumContextLines,
@@ -77,10 +77,14 @@ export const search = route({
       const startedAt = performance.now();
       try {
         const { search: asked, options } = wanted(body, call);
-        const answer = await gather(searchFleet(call.access, asked), {
-          filesMax: options.MaxDocDisplayCount || undefined,
-          matchesMax: options.MaxMatchDisplayCount || undefined,
-        });
+        const events = searchFleet(call.access, asked);
+        const answer = options.EstimateDocCount
+          ? documentsOnly(await gather(events))
+          : await gather(events, {
+              filesMax: options.MaxDocDisplayCount || undefined,
+              matchesMax: options.MaxMatchDisplayCount || undefined,
+              matchesEnough: options.TotalMaxMatchCount || undefined,
+            });
         const written = await zoektAnswer(answer, options, () => performance.now() - startedAt);
         return new HttpAnswer(written, {
           headers: partialHeader(answer.missing.length + answer.limits.length),
@@ -91,6 +95,11 @@ export const search = route({
     },
   },
 });
+
+/** An estimate says in ShardFilesConsidered how many files there are to look at, and nothing of what is in them. */
+function documentsOnly(answer: FleetAnswer): FleetAnswer {
+  return { ...answer, files: [], limits: [], counts: { ...answer.counts, files: 0, matches: 0, lines: 0 } };
+}
 
 function partialHeader(lacking: number): Record<string, string> {
   return lacking > 0 ? { "keelson-partial": String(lacking) } : {};

@@ -3,6 +3,7 @@ import type { Verb, VerbCall, Verbs } from "@keelson/runtime";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
 import type { Page } from "../repository-page.ts";
 import { serveMcp } from "./mcp.ts";
+import { oneLine } from "./one-line.ts";
 
 interface ShownFile {
   readonly Repository: string;
@@ -118,11 +119,17 @@ const mcp: Verb = {
 export const codeVerbs: Verbs = { add, list, search, remove, status, mcp };
 
 function showFile({ Repository, FileName, Version, LineMatches }: ShownFile, print: VerbCall["print"]): void {
-  const place = `${Repository}@${Version.slice(0, 12)}:${FileName}`;
+  const place = `${Repository}@${Version.slice(0, 12)}:${oneLine(FileName)}`;
   for (const { LineNumber, Line, FileName: named } of LineMatches ?? []) {
-    const text = Buffer.from(Line, "base64").toString("utf8");
+    const text = Buffer.from(Line, "base64")
+      .toString("utf8")
+      .replace(/\r?\n$/, "");
     const value = { repository: Repository, commit: Version, file: FileName, line: LineNumber, text };
-    print.line(named ? place : `${place}:${LineNumber}: ${text}`, value);
+    // A match may go on over several lines.
+    const words = named
+      ? [place]
+      : text.split("\n").map((line, i) => `${place}:${LineNumber + i}: ${oneLine(line.replace(/\r$/, ""))}`);
+    print.line(words.join("\n"), value);
   }
 }
 

@@ -51,6 +51,8 @@ test.each([
   ["(type:repo nowhere) beta", []],
   ["-(type:repo nowhere) beta", ["docs/three.md", "one.go"]],
   ["type:repo gamma", ["docs/three.md", "one.go", "two.go"]],
+  ["^beta", ["docs/three.md"]],
+  ["gamma$", ["two.go"]],
   ["archived:yes", []],
   ["", ["docs/three.md", "one.go", "two.go"]],
 ])("%j", async (query, paths) => {

@@ -3,7 +3,7 @@
  * below the size of a frame and within the memory that the node has for answers.
  */
 import type { Clock } from "@keelson/kernel";
-import type { CodeIndex } from "../engine/index.ts";
+import type { CodeIndex, PartialReason } from "../engine/index.ts";
 import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
 import type { AnswerMemory } from "./answer-memory.ts";
 import { facetFilesMax, facetsOf } from "./facets.ts";
@@ -35,8 +35,9 @@ export async function searchShard(
   const { timeCapMs } = options;
   const until = clock.now() + timeCapMs * waitShare;
   const own = specialiser(query, matcher)(facts);
-  const settled = simplify(await answerRepositories(index, own, timeCapMs, signal));
-  if (settled.kind === "const" && !settled.value) return NOTHING;
+  const unsure: { partial?: PartialReason } = {};
+  const settled = simplify(await answerRepositories(index, own, { timeCapMs, signal }, unsure));
+  if (settled.kind === "const" && !settled.value) return { ...NOTHING, ...unsure };
   const { filesShownMax, matchesShownMax, matchesMax, contextLines, whole, facets = false } = options;
   const taker = new PackingTaker(answers, (bytes) => answers.hold(bytes, until - clock.now(), signal));
   try {
@@ -53,7 +54,7 @@ export async function searchShard(
       ...(contextLines === undefined ? {} : { contextLines }),
       ...(whole === undefined ? {} : { whole }),
     });
-    const partial = taker.partial ?? result.partial;
+    const partial = taker.partial ?? result.partial ?? unsure.partial;
     const { listed = [], counts } = result;
     return {
       packed: taker.finish(),
@@ -74,14 +75,14 @@ const NOTHING: Searched = {
   release: () => undefined,
 };
 
-/** `type:repo` inside a larger query is true for the whole repository, or for nothing of it. */
+/** `type:repo` inside a larger query is true for the whole repository, or for nothing of it. Where there was no time to find out, `unsure` says so. */
 async function answerRepositories(
   index: CodeIndex,
   query: Query,
-  timeCapMs: number,
-  signal: AbortSignal,
+  terms: { readonly timeCapMs: number; readonly signal: AbortSignal },
+  unsure: { partial?: PartialReason },
 ): Promise<Query> {
-  const inside = (child: Query): Promise<Query> => answerRepositories(index, child, timeCapMs, signal);
+  const inside = (child: Query): Promise<Query> => answerRepositories(index, child, terms, unsure);
   switch (query.kind) {
     case "and":
     case "or":
@@ -91,12 +92,9 @@ async function answerRepositories(
     case "type": {
       const child = await inside(query.child);
       if (query.type !== "repo") return { ...query, child };
-      const { counts } = await index.search(translate(simplify(child)), {
-        timeCapMs,
-        signal,
-        matchesMax: 1,
-        filesShownMax: 1,
-      });
+      const asked = translate(simplify(child));
+      const { counts, partial } = await index.search(asked, { ...terms, matchesMax: 1, filesShownMax: 1 });
+      if (counts.files === 0 && partial !== undefined) unsure.partial = partial;
       return { kind: "const", value: counts.files > 0 };
     }
     default:

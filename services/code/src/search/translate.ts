@@ -2,6 +2,9 @@
 import type { EngineQuery, RegexQuery, SubstringQuery } from "../engine/index.ts";
 import type { Query, TextAtom } from "../query/index.ts";
 
+/** In the language `^` and `$` anchor lines, as zoekt's do. */
+const LINES = "(?m)";
+
 export function translate(query: Query): EngineQuery {
   switch (query.kind) {
     case "and":
@@ -35,5 +38,5 @@ function atom({ kind, pattern, caseSensitive, scope }: TextAtom): SubstringQuery
   const where = ({ either: "both", content: "content", file: "path" } as const)[scope];
   return kind === "substring"
     ? { kind, text: pattern, caseSensitive, scope: where }
-    : { kind, pattern, caseSensitive, scope: where };
+    : { kind, pattern: `${LINES}${pattern}`, caseSensitive, scope: where };
 }
