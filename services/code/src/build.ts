@@ -44,6 +44,8 @@ interface BuildRequest {
   readonly previous?: Pick<Built, "index" | "heads"> | undefined;
   readonly signal: AbortSignal;
   readonly progress?: (fraction: number) => void;
+  /** Told which branches are wanted and not there, even when nothing is built. */
+  readonly missing?: (branches: readonly string[]) => void;
 }
 
 /** Undefined when the previous one is of the same commits. Throws GitError and EngineError. */
@@ -71,6 +73,7 @@ async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest)
   let list: FileList;
   try {
     heads = await clone.look(signal);
+    request.missing?.(clone.missing);
     if (previous && sameHeads(heads, previous.heads)) {
       cloning?.end();
       return undefined;

@@ -169,6 +169,8 @@ export class CatalogueShard implements Prepared, Shard {
 
   async #poke({ name, url }: { readonly name?: string; readonly url?: string }): Promise<{ poked: number }> {
     const { catalogue } = this.#ports;
+    if (name === undefined && url === undefined)
+      throw new CodeError("BAD_REQUEST", "say which repository has something new: its name, or its address");
     const same = (row: Repository): boolean =>
       row.name === name || (url !== undefined && plain(row.url) === plain(url));
     const found = catalogue.all().filter(same);

@@ -17,7 +17,13 @@ const fleet = (): TestFleet =>
 afterEach(() => code.stop());
 
 async function add(
-  ...repositories: { url: string; name?: string; pinned?: boolean; zones?: string[] }[]
+  ...repositories: {
+    url: string;
+    name?: string;
+    pinned?: boolean;
+    zones?: string[];
+    branches?: string[];
+  }[]
 ): Promise<Repository[]> {
   return (await code.call("catalogue", "add", { repositories })).body as Repository[];
 }
@@ -49,6 +55,29 @@ async function eventually(
 }
 
 describe("a fleet of code nodes", () => {
+  test("goes on with the branches that are there when one is deleted, says so, and looks at once when others are wanted", async () => {
+    code = new CodeFleet(fleet());
+    await code.add("a");
+    const path = code.scratch.repository("one", { "a.txt": "first" });
+    code.scratch.git(path, "branch", "dev");
+    const [row] = await add({ url: path, branches: ["main", "dev"] });
+    const id = row!.id;
+    expect((await search(id, "first")).files.map(({ branches }) => branches)).toEqual([["main", "dev"]]);
+    code.scratch.git(path, "branch", "-D", "dev");
+    code.scratch.commit(path, { "a.txt": "second" });
+    await code.call("catalogue", "poke", { name: row!.name });
+    await eventually("the push is served", async () => (await search(id, "second")).files.length === 1);
+    const answer = await search(id, "first or second");
+    expect(answer.files.map(({ branches }) => branches)).toEqual([["main"]]);
+    expect(answer.stale).toMatch(/no branch "dev"/);
+    await eventually(
+      "the status says so",
+      async () => (await status())[0]?.replicas[0]?.index?.problem?.code === "NO_BRANCH",
+    );
+    await code.call("catalogue", "set", { names: [row!.name], branches: ["main"] });
+    await eventually("nothing is missing", async () => (await search(id, "second")).stale === undefined);
+  });
+
   test("takes a repository in, holds it by auction, and searches it at a commit", async () => {
     code = new CodeFleet(fleet());
     await Promise.all([code.add("a"), code.add("b")]);

@@ -270,6 +270,7 @@ export class CodeNode {
       const made = /^made room for (.*)$/.exec(row?.reason ?? "")?.[1];
       const other = made === undefined || row?.state !== "resting" ? undefined : this.#list.byName(made);
       if (other) this.#evictor?.noticed(other.id);
+      for (const held of this.#held.values()) if (String(held.id) === id) held.rowChanged();
     }
     if (part !== "poke") return;
     for (const held of this.#held.values()) if (String(held.id) === id) void held.refresh();

@@ -8,7 +8,7 @@ import { RouterError, type FleetAccess, type Span, type Tracer } from "@keelson/
 import { build, type BuildPorts, type Built } from "./build.ts";
 import { CodeError } from "./code-error.ts";
 import { EngineError, type CodeIndex, type SymbolReader } from "./engine/index.ts";
-import { GitError, type Head } from "./git/index.ts";
+import { GitError, noBranch, type Head } from "./git/index.ts";
 import type { Limiter } from "./limiter.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import { shardOf, type IndexRecord, type Repository } from "./repository.ts";
@@ -78,6 +78,10 @@ export class HeldRepository implements Prepared {
   #refreshing: Promise<void> | undefined;
   #again = false;
   #failures = 0;
+  /** Branches that are wanted and not there. */
+  #missing: readonly string[] = [];
+  /** The patterns of branches that were last looked for. */
+  #branches: readonly string[] | undefined;
   #verifiedAt: number;
   #recordedAt = -Infinity;
   /** Whether what was told last was taken. */
@@ -165,6 +169,12 @@ export class HeldRepository implements Prepared {
     this.#ports.tracer?.start("serve", "internal", this.#span.traceparent).end();
     this.#span.end();
     this.#span = undefined;
+  }
+
+  /** The row has changed: other branches may be wanted. */
+  rowChanged(): void {
+    const wanted = this.#ports.row(this.id)?.branches;
+    if (wanted && this.#branches && String(wanted) !== String(this.#branches)) void this.refresh();
   }
 
   /** Looks for new commits, and brings the index up to date; one at a time, and once more if asked meanwhile. */
@@ -263,6 +273,7 @@ export class HeldRepository implements Prepared {
     progress?: (fraction: number) => void,
   ): Promise<Built | undefined> {
     const { builds, clock } = this.#ports;
+    this.#branches = repository.branches;
     return builds.run(() =>
       build(
         {
@@ -271,7 +282,15 @@ export class HeldRepository implements Prepared {
           room: (bytes) => (previous ? Promise.resolve() : this.#ports.room(repository, bytes, this)),
           span: this.#span,
         },
-        { repository, previous, signal: this.#ending.signal, ...(progress ? { progress } : {}) },
+        {
+          repository,
+          previous,
+          signal: this.#ending.signal,
+          missing: (branches) => {
+            this.#missing = branches;
+          },
+          ...(progress ? { progress } : {}),
+        },
       ),
     );
   }
@@ -282,8 +301,7 @@ export class HeldRepository implements Prepared {
     const { index, heads, buildMs } = built;
     const current: Current = { index, heads, buildMs, how, indexedAt: clock.wall() };
     this.#current = current;
-    this.#problem = undefined;
-    this.#failures = 0;
+    this.#settled();
     // A search that has begun keeps the former index until it ends: no answer mixes two commits.
     before?.index.release();
     metrics.observe("index_time_ms", buildMs, { how });
@@ -321,8 +339,7 @@ export class HeldRepository implements Prepared {
           this.#swap(built, this.#current ? "updated" : "built");
           this.#ports.metrics.observe("code_reindex_ms", this.#ports.clock.now() - startedAt);
         }
-        this.#problem = undefined;
-        this.#failures = 0;
+        this.#settled();
       } catch (error) {
         if (this.#ending.signal.aborted) return;
         this.#failed(error);
@@ -359,11 +376,25 @@ export class HeldRepository implements Prepared {
     await this.refresh();
   }
 
+  /** It is as the remote has it, but for branches that are not there. */
+  #settled(): void {
+    this.#failures = 0;
+    const name = this.#ports.row(this.id)?.name ?? String(this.id);
+    const lack = this.#missing.length > 0 ? noBranch(name, this.#missing) : undefined;
+    this.#say(lack && { code: lack.code, message: lack.message });
+  }
+
+  /** What is wrong now; what is new is told at once. Git's own words change with every try. */
+  #say(problem: Problem | undefined): void {
+    if (problem?.code !== this.#problem?.code) this.#recordedAt = -Infinity;
+    this.#problem = problem;
+  }
+
   #failed(error: unknown): void {
     this.#failures++;
     const code = error instanceof GitError || error instanceof EngineError ? error.code : "INTERNAL";
     const message = error instanceof Error ? error.message : String(error);
-    this.#problem = { code, message };
+    this.#say({ code, message });
     this.#ports.metrics.count("code_fetch_failures_total", { code });
     this.#ports.log("a repository could not be brought up to date", { repository: this.id, code, message });
   }

@@ -100,7 +100,7 @@ export class RepositoryShard implements Shard {
   #print({ path, branch }: PrintRequest): PrintAnswer {
     const current = this.#current();
     const { index } = current;
-    const found = index.find(path, branch ?? index.branches[0]);
+    const found = index.find(path, branch === undefined || branch === "HEAD" ? index.branches[0] : branch);
     if (!found)
       throw new CodeError(
         "FILE_UNKNOWN",

@@ -31,8 +31,9 @@ export const print = route({
     async handle({ query: { r, f, b, format } }, call) {
       const answer = await printFile(call.access, r, f, b);
       const { repository, path, language, branches, content } = answer;
-      const version =
-        repository.heads.find(({ branch }) => branch === (b ?? repository.heads[0]?.branch))?.commit ?? "";
+      const { heads } = repository;
+      const head = b === undefined || b === "HEAD" ? heads[0] : heads.find(({ branch }) => branch === b);
+      const version = head?.commit ?? "";
       const bytes = Buffer.from(content);
       if (format === "raw")
         return new HttpAnswer(bytes, {

@@ -150,7 +150,8 @@ function statusLine(row: RepositoryStatus): Record<string, unknown> {
   const problem = index?.problem?.message ?? row.unheld ?? (row.state === "resting" ? row.reason : "");
   return {
     name: row.name,
-    state: row.state === "resting" ? "resting" : index ? "ready" : "loading",
+    state:
+      row.state === "resting" ? "resting" : index ? (index.indexedAt > 0 ? "ready" : "failing") : "loading",
     nodes,
     commit: index?.heads[0]?.commit.slice(0, 12) ?? "",
     memory: index?.memoryBytes ?? 0,

@@ -128,6 +128,32 @@ describe("a repository in a folder", () => {
     });
   });
 
+  test("has the branches that are there when one that is wanted was deleted, and says which is not", async () => {
+    const path = scratch.repository("pruned", { "a.txt": "a" });
+    scratch.git(path, "branch", "dev");
+    const clones = cache();
+    expect((await get(clones, path, ["main", "dev"])).branches).toEqual({ "a.txt": ["main", "dev"] });
+    scratch.git(path, "branch", "-D", "dev");
+    scratch.commit(path, { "a.txt": "newer" });
+    expect(await get(clones, path, ["main", "dev"])).toMatchObject({
+      documents: { "a.txt": "newer" },
+      branches: { "a.txt": ["main"] },
+    });
+    const missing = await clones.with(parseRemote(path), ["main", "dev"], async (clone) => {
+      await clone.look();
+      return clone.missing;
+    });
+    expect(missing).toEqual(["dev"]);
+  });
+
+  test("may name its objects by SHA-256", async () => {
+    const path = join(scratch.folder, "long");
+    scratch.git(scratch.folder, "init", "--quiet", "--object-format=sha256", path);
+    const commit = scratch.commit(path, { "a.txt": "a" });
+    expect(await get(cache(), path)).toMatchObject({ commits: [commit], documents: { "a.txt": "a" } });
+    expect(commit).toHaveLength(64);
+  });
+
   test("may have a HEAD that leads to a branch that nobody pushed", async () => {
     const path = scratch.repository("pushed", { "a.txt": "a" });
     scratch.git(path, "branch", "other");

@@ -24,11 +24,15 @@ export interface CloneOptions {
 
 /** Fetches that add a pack each; beyond, the packs are made one. */
 const packsMax = 20;
+/** Of an object's id, where it is not SHA-1's. */
+const SHA256_DIGITS = 64;
 /** Branches whose name can be looked for as a file. */
 const PLAIN_BRANCH = /^\w[\w./-]*$/;
 
 export class Clone {
   readonly folder: string;
+  /** Branches that are wanted by name, and were not there when the remote was last asked. */
+  missing: readonly string[] = [];
   readonly #options: CloneOptions;
   readonly #what: string;
 
@@ -54,12 +58,14 @@ export class Clone {
     const heads = await this.#authenticated((credential) =>
       listHeads(remote.url, { what, credential, signal, timeoutMs }),
     );
-    return chooseHeads(heads, branches, what);
+    const chosen = chooseHeads(heads, branches, what);
+    this.missing = chosen.missing;
+    return chosen.heads;
   }
 
   /** Makes sure that the commits are here. */
   async fetch(heads: readonly Head[], signal?: AbortSignal): Promise<void> {
-    const isNew = await this.#create();
+    const isNew = await this.#create(heads[0]?.commit.length === SHA256_DIGITS ? "sha256" : "sha1");
     const missing: Head[] = [];
     for (const head of heads) if (isNew || !(await this.#has(head.commit))) missing.push(head);
     if (missing.length === 0) return;
@@ -136,12 +142,14 @@ export class Clone {
   }
 
   /** What `git init --bare` makes, written by ourselves: starting a process costs more than all of it. True when nothing was there. */
-  async #create(): Promise<boolean> {
+  async #create(format: "sha1" | "sha256" = "sha1"): Promise<boolean> {
     if (existsSync(join(this.folder, "HEAD"))) return false;
     for (const part of ["objects/info", "objects/pack", "refs/heads", "refs/tags"])
       await mkdir(join(this.folder, part), { recursive: true });
-    const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
-    await writeFile(join(this.folder, "config"), config);
+    const version = format === "sha1" ? 0 : 1;
+    const extension = format === "sha1" ? "" : `[extensions]\n\tobjectformat = ${format}\n`;
+    const config = `[core]\n\trepositoryformatversion = ${version}\n\tfilemode = true\n\tbare = true\n`;
+    await writeFile(join(this.folder, "config"), config + extension);
     // Last: a folder with a HEAD is one that is whole.
     await writeFile(join(this.folder, "HEAD"), "ref: refs/heads/main\n");
     return true;

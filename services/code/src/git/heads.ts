@@ -58,21 +58,23 @@ function usual(branches: ReadonlyMap<string, string>): string | undefined {
   return USUAL.find((name) => branches.has(name)) ?? (branches.size === 1 ? first : undefined);
 }
 
-/** The branches that patterns name, the default branch first: `HEAD`, names, and names with stars. */
-export function chooseHeads(remote: RemoteHeads, patterns: readonly string[], what: string): Head[] {
+/** The branches that patterns name, the default branch first: `HEAD`, names, and names with stars. What is named and not there is missing; it keeps nobody from the others. */
+export function chooseHeads(
+  remote: RemoteHeads,
+  patterns: readonly string[],
+  what: string,
+): { readonly heads: Head[]; readonly missing: string[] } {
   const { defaultBranch, branches } = remote;
   if (branches.size === 0)
     throw new GitError("NO_BRANCH", `${what}: it has no commits yet: it is looked at again`);
   const names = new Set<string>();
+  const missing: string[] = [];
   for (const pattern of patterns.length === 0 ? ["HEAD"] : patterns) {
     const found = matching(remote, pattern);
-    if (found.length === 0 && !pattern.includes("*"))
-      throw new GitError(
-        "NO_BRANCH",
-        `${what}: it has no branch ${JSON.stringify(pattern)}: check the branches`,
-      );
+    if (found.length === 0 && !pattern.includes("*")) missing.push(pattern);
     for (const name of found) names.add(name);
   }
+  if (names.size === 0 && missing.length > 0) throw noBranch(what, missing);
   if (names.size > branchesMax)
     throw new GitError(
       "NO_BRANCH",
@@ -81,7 +83,12 @@ export function chooseHeads(remote: RemoteHeads, patterns: readonly string[], wh
   const ordered = [...names].sort(
     (a, b) => Number(b === defaultBranch) - Number(a === defaultBranch) || (a < b ? -1 : 1),
   );
-  return ordered.map((branch) => ({ branch, commit: branches.get(branch)! }));
+  return { heads: ordered.map((branch) => ({ branch, commit: branches.get(branch)! })), missing };
+}
+
+export function noBranch(what: string, missing: readonly string[]): GitError {
+  const names = missing.map((name) => JSON.stringify(name)).join(" and ");
+  return new GitError("NO_BRANCH", `${what}: it has no branch ${names}: check the branches`);
 }
 
 function matching({ defaultBranch, branches }: RemoteHeads, pattern: string): string[] {

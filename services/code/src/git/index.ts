@@ -3,5 +3,5 @@ export type { Clone } from "./clone.ts";
 export { Credentials } from "./credentials.ts";
 export { listFiles, readDocuments, type DocumentLimits, type FileList } from "./documents.ts";
 export { GitError } from "./git-error.ts";
-export type { Head } from "./heads.ts";
+export { noBranch, type Head } from "./heads.ts";
 export { parseRemote } from "./remote.ts";

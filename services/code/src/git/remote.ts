@@ -31,6 +31,7 @@ export function parseRemote(text: string): Remote {
   if (url.startsWith("-")) throw bad("it begins with a dash");
   if (url.includes("::")) throw bad("remote helpers are not allowed; use https, ssh, git, file or a folder");
   if (isAbsolute(url)) return folder(url);
+  if (/\s/.test(url)) throw bad("it has spaces in it");
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return fromUrl(url, bad);
   const scp = SCP.exec(url);
   if (scp) {
