@@ -39,6 +39,25 @@ beforeAll(async () => {
 });
 
 test.each([
+  ["alpha", ["main", "dev"]],
+  ["alpha branch:dev", ["dev"]],
+  ["alpha branch:HEAD", ["main"]],
+  ["alpha -branch:nope", ["main", "dev"]],
+  ["(branch:ma beta) or gamma", ["main"]],
+])("%s shows a file on %j", async (query, branches) => {
+  const request = { query: parseQuery(query), options: { timeCapMs: 1_000 } };
+  const { files } = await searched(index, request);
+  expect(files.find(({ path }) => path === "two.go")?.branches).toEqual(branches);
+});
+
+test("a file that was found without any text has its whole name for a match", async () => {
+  const request = { query: parseQuery("branch:dev"), options: { timeCapMs: 1_000 } };
+  expect((await searched(index, request)).files).toMatchObject([
+    { path: "two.go", lines: [], pathRanges: [{ start: 0, end: 6 }] },
+  ]);
+});
+
+test.each([
   ["alpha", ["one.go", "two.go"]],
   ["alpha -beta", ["two.go"]],
   ["alpha beta or file:docs", ["docs/three.md", "one.go"]],

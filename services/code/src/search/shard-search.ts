@@ -3,9 +3,10 @@
  * below the size of a frame and within the memory that the node has for answers.
  */
 import type { Clock } from "@keelson/kernel";
-import type { CodeIndex, PartialReason } from "../engine/index.ts";
+import type { CodeIndex, FileMatch, PartialReason } from "../engine/index.ts";
 import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
 import type { AnswerMemory } from "./answer-memory.ts";
+import { branchesMeant } from "./branches-meant.ts";
 import { facetFilesMax, facetsOf } from "./facets.ts";
 import { PackingTaker } from "./packing-taker.ts";
 import type { PackedAnswer, SearchRequest } from "./search-request.ts";
@@ -40,11 +41,15 @@ export async function searchShard(
   if (settled.kind === "const" && !settled.value) return { ...NOTHING, ...unsure };
   const { filesShownMax, matchesShownMax, matchesMax, contextLines, whole, facets = false } = options;
   const taker = new PackingTaker(answers, (bytes) => answers.hold(bytes, until - clock.now(), signal));
+  const narrowed = branchesMeant(settled, index);
   try {
     const result = await index.search(translate(settled), {
       timeCapMs,
       signal,
-      taker,
+      taker: {
+        begin: (bytes) => taker.begin(bytes),
+        take: (file) => taker.take({ ...named(file), branches: narrowed(file.branches) }),
+      },
       bytesShownMax: answers.answerBytesMax,
       // Facets are of more files than are shown.
       ...(facets ? { filesListedMax: Math.max(filesShownMax ?? 0, facetFilesMax) } : {}),
@@ -67,6 +72,12 @@ export async function searchShard(
     taker.release(true);
     throw error;
   }
+}
+
+/** Where no text was looked for, as with `lang:go`, the whole name is the match: to zoekt's clients a file without one is none. */
+function named(file: FileMatch): FileMatch {
+  if (file.lines.length > 0 || file.pathRanges.length > 0) return file;
+  return { ...file, pathRanges: [{ start: 0, end: Buffer.byteLength(file.path) }] };
 }
 
 const NOTHING: Searched = {
