@@ -13,6 +13,8 @@ export interface CallTerms {
   /** Writes that may be carried out twice: all that name what they change. */
   readonly idempotent?: boolean;
   readonly trace?: string | undefined;
+  /** How long to wait for somebody to hold the shard, when that is less than the call may take. */
+  readonly patienceMs?: number | undefined;
 }
 
 /** Codes after which the same call may do better a moment later, on another shard or node perhaps. Nothing was carried out. */
@@ -98,9 +100,13 @@ export class ShardCalls {
     body: unknown,
     terms: CallTerms,
   ): Promise<unknown> {
-    const { timeoutMs, idempotent = true, trace } = terms;
+    const { timeoutMs, idempotent = true, trace, patienceMs } = terms;
     const request = { service: SERVICE, shard, method, mode, body, timeoutMs, idempotent };
-    const answer = await this.access.call({ ...request, ...(trace === undefined ? {} : { trace }) });
+    const answer = await this.access.call({
+      ...request,
+      ...(trace === undefined ? {} : { trace }),
+      ...(patienceMs === undefined ? {} : { patienceMs }),
+    });
     return answer.body;
   }
 

@@ -7,7 +7,8 @@ export class ProtobufError extends Error {
 
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** A byte order mark is a character like any other. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export class ProtobufReader {
   readonly #bytes: Buffer;

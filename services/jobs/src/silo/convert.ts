@@ -1,5 +1,13 @@
 /** Jobs, tasks and limits between `silo.v1` and the engine. */
-import type { JobSpec, JobView, LeasedTask, Limit, RefreshTask, RetryPolicy } from "../engine/index.ts";
+import {
+  JOB_LIMITS,
+  type JobSpec,
+  type JobView,
+  type LeasedTask,
+  type Limit,
+  type RefreshTask,
+  type RetryPolicy,
+} from "../engine/index.ts";
 import { DEFAULT_TENANT } from "../shard/ranges.ts";
 import { JOB_STATUS, type SiloAnswer, type SiloRequest } from "./messages.ts";
 
@@ -8,7 +16,36 @@ type SiloRetry = NonNullable<SiloRequest<"Enqueue">["retry_policy"]>;
 type SiloJob = SiloRequest<"Enqueue"> | SiloRequest<"ImportJobs">["jobs"][number];
 
 const RATE_BACKOFF = { initialMs: 100, maxMs: 30_000, factor: 2 };
+/** A policy that bounds no wait: a year is as good as none, and a whole number. */
+const WAIT_UNBOUNDED_MS = 365 * 86_400_000;
+const METADATA_KEY_BYTES = 64;
+const METADATA_VALUE_BYTES = 65_535;
 const ATTEMPT_STATUS = { running: 0, succeeded: 1, failed: 2, cancelled: 3 } as const;
+
+/** What is wrong with a job, in the protocol's words where it has some; the rest is the engine's to say. */
+export function contentProblem(job: SiloJob): string | undefined {
+  if (job.priority > 99) return "priority must be between 0 and 99";
+  if (job.task_group === "") return "task_group is required";
+  if (job.task_group.length > JOB_LIMITS.groupCharsMax) return "task_group too long (must be <= 64 chars)";
+  if ((job.tenant?.length ?? 0) > JOB_LIMITS.tenantCharsMax)
+    return "tenant id too long (must be <= 64 chars)";
+  // A payload that is much too large would not even reach the shard.
+  const bytes = job.payload?.msgpack?.length ?? 0;
+  if (bytes > JOB_LIMITS.payloadBytesMax)
+    return `the payload has ${bytes} bytes, more than ${JOB_LIMITS.payloadBytesMax}`;
+  return metadataProblem(job.metadata);
+}
+
+function metadataProblem(metadata: Readonly<Record<string, string>>): string | undefined {
+  const entries = Object.entries(metadata);
+  if (entries.length > JOB_LIMITS.metadataPairsMax) return "metadata has too many entries (max 16)";
+  for (const [key, value] of entries) {
+    if (Buffer.byteLength(key) >= METADATA_KEY_BYTES) return "metadata key too long (must be < 64 chars)";
+    if (Buffer.byteLength(value) >= METADATA_VALUE_BYTES)
+      return "metadata value too long (must be < u16::MAX bytes)";
+  }
+  return undefined;
+}
 
 export function specOf(job: SiloJob, id: string): JobSpec {
   return {
@@ -40,7 +77,7 @@ function retryOf({
   return {
     retries: retry_count,
     initialMs: Math.round(initial_interval_ms * factor),
-    maxMs: max_interval_ms > 0 ? max_interval_ms : Number.MAX_SAFE_INTEGER / 1e4,
+    maxMs: max_interval_ms > 0 ? max_interval_ms : WAIT_UNBOUNDED_MS,
     factor,
     jitter: randomize_interval,
   };
@@ -52,7 +89,7 @@ function siloRetry(retry: RetryPolicy | undefined): SiloRetry | undefined {
   return {
     retry_count: retries,
     initial_interval_ms: Math.round(initialMs / factor),
-    max_interval_ms: maxMs,
+    max_interval_ms: maxMs === WAIT_UNBOUNDED_MS ? 0 : maxMs,
     randomize_interval: jitter,
     backoff_factor: factor,
   };

@@ -51,10 +51,22 @@ export function callFailure(error: unknown): unknown {
     case "NOT_IN_RANGE":
       return new GrpcFailure(GRPC.failedPrecondition, `${error.message}; refresh topology and retry`);
     case "INVALID":
+    case "TOO_LARGE":
       return new GrpcFailure(GRPC.invalidArgument, error.message);
+    case "JOBS_OVERLOADED":
+      return new GrpcFailure(GRPC.resourceExhausted, error.message);
+    case "JOBS_CLOSED":
+    case "JOBS_UNKNOWN":
+      return new GrpcFailure(GRPC.unavailable, error.message);
+    case "WRONG_STATE":
+      return new GrpcFailure(GRPC.failedPrecondition, error.message);
     default:
       return error;
   }
+}
+
+export function outOfRange(tenant: string, shard: string): string {
+  return `tenant ${JSON.stringify(tenant)} is not within shard ${shard} range; refresh topology and retry`;
 }
 
 /** `owner` is where the shard can be asked for instead, when somebody holds it. */

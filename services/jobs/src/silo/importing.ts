@@ -1,4 +1,4 @@
-/** `ImportJobs`: jobs with a past, each done or refused by itself. */
+/** `ImportJobs`: jobs with a past, each done or refused by itself, whatever becomes of the others. */
 import { GrpcFailure } from "@keelson/runtime";
 import {
   isRefusal,
@@ -9,47 +9,96 @@ import {
   type JobStatus,
   type Refusal,
 } from "../engine/index.ts";
-import { specOf } from "./convert.ts";
-import { GRPC } from "./failures.ts";
+import { contentProblem, specOf, tenantOf } from "./convert.ts";
+import { outOfRange } from "./failures.ts";
 import { JOB_STATUS, type SiloAnswer, type SiloRequest } from "./messages.ts";
 import type { SiloCall } from "./service.ts";
 
 type SiloImport = SiloRequest<"ImportJobs">["jobs"][number];
 type Result = NonNullable<SiloAnswer<"ImportJobs">["results"]>[number];
+type Answer = (Enqueued & { status: JobStatus }) | Refusal;
+
+/** In one command, so that no request takes a shard's time for long, and none is longer than a frame. */
+const COMMAND_JOBS = 1_000;
+const COMMAND_BYTES = 4 * 1024 * 1024;
+
+interface Placed {
+  readonly index: number;
+  readonly job: ImportedJob;
+}
 
 export async function importJobs(
   request: SiloRequest<"ImportJobs">,
   call: SiloCall,
 ): Promise<SiloAnswer<"ImportJobs">> {
-  const results: Result[] = request.jobs.map(({ id }) => ({
-    id,
-    success: false,
-    error: undefined,
-    status: 0,
-  }));
-  const byShard = new Map<string, { index: number; job: ImportedJob }[]>();
+  const results: Result[] = [];
+  const byShard = new Map<string, Placed[]>();
   for (const [index, job] of request.jobs.entries()) {
-    const problem = problemOf(job);
-    if (problem !== undefined) results[index] = { id: job.id, success: false, error: problem, status: 0 };
-    else byShard.set(job.shard, [...(byShard.get(job.shard) ?? []), { index, job: importOf(job) }]);
+    const problem = problemOf(job, call);
+    if (problem !== undefined) {
+      results[index] = { id: job.id, success: false, error: problem, status: 0 };
+      continue;
+    }
+    const placed = { index, job: importOf(job) };
+    const others = byShard.get(job.shard);
+    if (others === undefined) byShard.set(job.shard, [placed]);
+    else others.push(placed);
   }
-  for (const [shard, jobs] of byShard) {
-    // oxlint-disable-next-line no-await-in-loop -- in the order given.
-    const answers = await call.command<readonly ((Enqueued & { status: JobStatus }) | Refusal)[]>(shard, {
-      kind: "import",
-      jobs: jobs.map(({ job }) => job),
-    });
-    for (const [at, { index }] of jobs.entries())
-      results[index] = resultOf(request.jobs[index]!.id, answers[at]);
-  }
+  for (const [shard, jobs] of byShard)
+    for (const some of parts(jobs)) {
+      // oxlint-disable-next-line no-await-in-loop -- in the order given.
+      const answers = await ask(shard, some, call);
+      for (const [at, { index, job }] of some.entries()) results[index] = resultOf(job.id, answers[at]);
+    }
   return { results };
 }
 
-function problemOf(job: SiloImport): string | undefined {
+/** A shard that cannot be asked fails the jobs that name it, and no others. */
+async function ask(
+  shard: string,
+  jobs: readonly Placed[],
+  call: SiloCall,
+): Promise<readonly (Answer | GrpcFailure)[]> {
+  try {
+    const command = { kind: "import", jobs: jobs.map(({ job }) => job) } as const;
+    return await call.command<readonly Answer[]>(shard, command);
+  } catch (error) {
+    if (!(error instanceof GrpcFailure)) throw error;
+    return jobs.map(() => error);
+  }
+}
+
+function* parts(jobs: readonly Placed[]): Generator<readonly Placed[]> {
+  let [begin, bytes] = [0, 0];
+  for (const [at, { job }] of jobs.entries()) {
+    const more = bytesOf(job);
+    if (at > begin && (at - begin >= COMMAND_JOBS || bytes + more > COMMAND_BYTES)) {
+      yield jobs.slice(begin, at);
+      [begin, bytes] = [at, 0];
+    }
+    bytes += more;
+  }
+  if (begin < jobs.length) yield jobs.slice(begin);
+}
+
+function bytesOf({ payload, metadata = {}, attempts }: ImportedJob): number {
+  let bytes = payload.length;
+  for (const value of Object.values(metadata)) bytes += value.length;
+  for (const { outcome } of attempts)
+    if (outcome.kind !== "cancelled")
+      bytes += outcome.kind === "succeeded" ? outcome.result.length : outcome.data.length;
+  return bytes;
+}
+
+function problemOf(job: SiloImport, call: SiloCall): string | undefined {
   if (job.id === "") return "job id is required for import";
-  if (job.task_group === "") return "task_group is required";
-  if (job.priority > 99) return "priority must be between 0 and 99";
-  return undefined;
+  const problem = contentProblem(job);
+  if (problem !== undefined) return problem;
+  if (job.attempts.some(({ status }) => !(status >= 1 && status <= 3))) return "invalid attempt status";
+  const { map } = call.calls;
+  const tenant = tenantOf(job.tenant);
+  if (!map.ranges.some(({ id }) => id === job.shard)) return "shard not found";
+  return map.of(tenant) === job.shard ? undefined : outOfRange(tenant, job.shard);
 }
 
 function importOf(job: SiloImport): ImportedJob {
@@ -70,20 +119,13 @@ function outcomeOf({
   error_code,
   error_data,
 }: SiloImport["attempts"][number]): AttemptOutcome {
-  switch (status) {
-    case 1:
-      return { kind: "succeeded", result: result?.msgpack ?? new Uint8Array(0) };
-    case 2:
-      return { kind: "failed", code: error_code ?? "", data: error_data?.msgpack ?? new Uint8Array(0) };
-    case 3:
-      return { kind: "cancelled" };
-    default:
-      throw new GrpcFailure(GRPC.invalidArgument, "invalid attempt status");
-  }
+  if (status === 1) return { kind: "succeeded", result: result?.msgpack ?? new Uint8Array(0) };
+  if (status === 3) return { kind: "cancelled" };
+  return { kind: "failed", code: error_code ?? "", data: error_data?.msgpack ?? new Uint8Array(0) };
 }
 
-function resultOf(id: string, answer: (Enqueued & { status: JobStatus }) | Refusal | undefined): Result {
-  if (answer === undefined || isRefusal(answer))
+function resultOf(id: string, answer: Answer | GrpcFailure | undefined): Result {
+  if (answer instanceof GrpcFailure || answer === undefined || isRefusal(answer))
     return { id, success: false, error: answer?.message ?? "no answer", status: 0 };
   return { id, success: true, error: undefined, status: JOB_STATUS[answer.status] };
 }

@@ -3,11 +3,19 @@
  * it is told that this address owns all of them, and requests go on to the holder from here. What the protocol has and this has not is in docs/reference/jobs.md.
  */
 import { randomUUID } from "node:crypto";
-import { GrpcFailure, type GrpcCall, type GrpcMethod, type GrpcService, type Scope } from "@keelson/runtime";
+import {
+  GrpcFailure,
+  RouterError,
+  type GrpcCall,
+  type GrpcMethod,
+  type GrpcService,
+  type Scope,
+} from "@keelson/runtime";
 import { ShardCalls } from "../client/shard-calls.ts";
 import {
   isFinal,
   isRefusal,
+  JOB_LIMITS,
   type Command,
   type Enqueued,
   type JobView,
@@ -17,7 +25,7 @@ import {
   type Refusal,
 } from "../engine/index.ts";
 import { hex } from "../shard/ranges.ts";
-import { siloJob, siloRefresh, siloResult, siloTask, specOf, tenantOf } from "./convert.ts";
+import { contentProblem, siloJob, siloRefresh, siloResult, siloTask, specOf, tenantOf } from "./convert.ts";
 import { GRPC, callFailure, refusalFailure, shardNotFound } from "./failures.ts";
 import { importJobs } from "./importing.ts";
 import { configureShard, dumpTasks, forceRelease, GATEWAY_NODE, nodeInfo, storageInfo } from "./operating.ts";
@@ -42,17 +50,26 @@ export class SiloCall {
     return this.grpc.host;
   }
 
-  async ask(shard: string, mode: "read" | "write", method: string, body: unknown): Promise<unknown> {
+  async ask(
+    shard: string,
+    mode: "read" | "write",
+    method: string,
+    body: unknown,
+    patienceMs?: number,
+  ): Promise<unknown> {
     if (!this.calls.map.ranges.some(({ id }) => id === shard)) throw shardNotFound();
     try {
-      return await this.calls.byShard(shard, mode, method, body, { timeoutMs: this.grpc.timeoutMs });
+      return await this.calls.byShard(shard, mode, method, body, {
+        timeoutMs: this.grpc.timeoutMs,
+        patienceMs,
+      });
     } catch (error) {
       throw callFailure(error);
     }
   }
 
-  async command<T>(shard: string, command: Command): Promise<T> {
-    const answer = await this.ask(shard, "write", "execute", command);
+  async command<T>(shard: string, command: Command, patienceMs?: number): Promise<T> {
+    const answer = await this.ask(shard, "write", "execute", command, patienceMs);
     if (isRefusal(answer)) throw refusalFailure(answer);
     return answer as T;
   }
@@ -60,13 +77,12 @@ export class SiloCall {
 
 const WAIT_MS = 25;
 const LEASE_TASKS_MAX = 10_000;
+/** How long a lease of any shard waits for one that nobody holds. */
+const HOLDER_WITHIN_MS = 50;
 
 async function enqueue(request: SiloRequest<"Enqueue">, call: SiloCall): Promise<SiloAnswer<"Enqueue">> {
-  if (request.priority > 99) throw new GrpcFailure(GRPC.invalidArgument, "priority must be between 0 and 99");
-  if (request.task_group === "") throw new GrpcFailure(GRPC.invalidArgument, "task_group is required");
-  if (request.task_group.length > 64)
-    throw new GrpcFailure(GRPC.invalidArgument, "task_group too long (must be <= 64 chars)");
-  checkMetadata(request.metadata);
+  const problem = contentProblem(request);
+  if (problem !== undefined) throw new GrpcFailure(GRPC.invalidArgument, problem);
   const spec = specOf(request, request.id === "" ? randomUUID() : request.id);
   const [answer] = await call.command<readonly (Enqueued | Refusal)[]>(request.shard, {
     kind: "enqueue",
@@ -75,18 +91,6 @@ async function enqueue(request: SiloRequest<"Enqueue">, call: SiloCall): Promise
   if (answer === undefined || isRefusal(answer))
     throw answer === undefined ? new GrpcFailure(GRPC.unavailable, "no answer") : refusalFailure(answer);
   return { id: answer.id };
-}
-
-function checkMetadata(metadata: Readonly<Record<string, string>>): void {
-  const entries = Object.entries(metadata);
-  if (entries.length > 16)
-    throw new GrpcFailure(GRPC.invalidArgument, "metadata has too many entries (max 16)");
-  for (const [key, value] of entries) {
-    if (key.length >= 64)
-      throw new GrpcFailure(GRPC.invalidArgument, "metadata key too long (must be < 64 chars)");
-    if (Buffer.byteLength(value) >= 65_535)
-      throw new GrpcFailure(GRPC.invalidArgument, "metadata value too long (must be < u16::MAX bytes)");
-  }
 }
 
 async function view(
@@ -136,36 +140,55 @@ async function leaseTask(
   return { task: siloTask(task, request.shard) };
 }
 
-/** Shards in any order, until there are enough; then once more after a moment, as the protocol's server does. */
+/**
+ * Shards in any order, until there are enough; then once more after a moment, as the protocol's server does. One that nobody holds just now does not keep the
+ * others' tasks from a worker, and what was leased already is never lost to a failure: it would be nobody's until the leases end.
+ */
 async function leaseTasks(
   request: SiloRequest<"LeaseTasks">,
   call: SiloCall,
 ): Promise<SiloAnswer<"LeaseTasks">> {
-  const { shard, worker_id: worker, task_group: group } = request;
+  const { shard = "", task_group: group } = request;
   if (group === "") throw new GrpcFailure(GRPC.invalidArgument, "task_group is required");
   const max = Math.min(request.max_tasks, LEASE_TASKS_MAX);
-  const ids =
-    shard === undefined || shard === "" ? shuffled(call.calls.map.ranges.map(({ id }) => id)) : [shard];
+  const all = shard === "";
+  const ids = all ? shuffled(call.calls.map.ranges.map(({ id }) => id)) : [shard];
   const tasks: ReturnType<typeof siloTask>[] = [];
   const refreshes: ReturnType<typeof siloRefresh>[] = [];
+  let failures: unknown[] = [];
+  let bytes = 0;
   for (const round of [0, 1]) {
+    failures = [];
     for (const id of ids) {
-      if (tasks.length >= max) break;
-      // oxlint-disable-next-line no-await-in-loop -- how much is wanted depends on what the last shard gave.
-      const leased = await call.command<Leased>(id, {
-        kind: "lease",
-        group,
-        worker,
-        max: max - tasks.length,
-      });
-      for (const task of leased.tasks) tasks.push(siloTask(task, id));
-      for (const refresh of leased.refreshes) refreshes.push(siloRefresh(refresh, id));
+      if (tasks.length >= max || bytes >= JOB_LIMITS.leaseBytesMax) break;
+      const asked = { kind: "lease", group, worker: request.worker_id, max: max - tasks.length } as const;
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- how much is wanted depends on what the last shard gave.
+        const leased = await call.command<Leased>(id, asked, all ? HOLDER_WITHIN_MS : undefined);
+        for (const task of leased.tasks) {
+          tasks.push(siloTask(task, id));
+          bytes += task.spec.payload.length;
+        }
+        for (const refresh of leased.refreshes) refreshes.push(siloRefresh(refresh, id));
+      } catch (error) {
+        if (!isAboutShard(error)) throw error;
+        failures.push(error);
+      }
     }
     if (tasks.length + refreshes.length > 0 || round > 0) break;
     // oxlint-disable-next-line no-await-in-loop -- as above.
     await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
   }
+  if (failures.length === ids.length && ids.length > 0 && tasks.length + refreshes.length === 0)
+    throw failures[0];
   return { tasks, refresh_tasks: refreshes };
+}
+
+/** It says nothing about the request, only about the shard that was asked: nobody holds it, or it was split a moment ago. */
+function isAboutShard(error: unknown): boolean {
+  if (error instanceof GrpcFailure)
+    return error.status === GRPC.unavailable || error.status === GRPC.notFound;
+  return error instanceof RouterError;
 }
 
 async function report(request: SiloRequest<"ReportOutcome">, call: SiloCall): Promise<object> {

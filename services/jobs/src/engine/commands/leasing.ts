@@ -41,13 +41,17 @@ function leaseAll<T>(
   const refreshes =
     core.scheduler.refreshes.length > 0 ? takeRefreshes(core, command, leaseMs) : NO_REFRESHES;
   if (group === undefined) return { tasks, refreshes };
-  for (let tries = 0; tasks.length < max && tries < TRIES_MAX; tries++) {
+  // What is passed on encoded is cut into blocks by whoever does; an answer has to fit into one.
+  let bytesLeft = command.kind === "lease" ? JOB_LIMITS.leaseBytesMax : Infinity;
+  for (let tries = 0; tasks.length < max && bytesLeft > 0 && tries < TRIES_MAX; tries++) {
     const job = core.scheduler.next(group);
     if (job === undefined) break;
     const task = tryLease(core, job, worker, leaseMs, show);
-    if (task !== undefined) tasks.push(task);
+    if (task === undefined) continue;
+    tasks.push(task);
+    bytesLeft -= job.body.length + (job.flow?.inputBytes ?? 0);
   }
-  if (tasks.length < max) core.scheduler.announced.delete(group);
+  if (tasks.length < max && bytesLeft > 0) core.scheduler.announced.delete(group);
   return { tasks, refreshes };
 }
 

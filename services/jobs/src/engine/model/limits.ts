@@ -27,6 +27,8 @@ export const JOB_LIMITS = {
   mergedTriggersMax: 128,
   batchJobsMax: 10_000,
   leaseTasksMax: 10_000,
+  /** Content of the tasks that one `lease` gives; it stops after the one that goes beyond. Clients of gRPC take 4 MiB, unless told otherwise. */
+  leaseBytesMax: 2 * 1024 * 1024,
   leaseMsMax: 24 * 3_600_000,
   scheduleIdCharsMax: 256,
   /** Missed runs that one schedule makes up for, with policy `all`. */
