@@ -191,3 +191,8 @@ function failure(query: string): QueryError {
   }
   throw new Error(`${JSON.stringify(query)} was understood`);
 }
+
+test("a query of very many words is refused", () => {
+  expect(() => parseQuery("a ".repeat(1_001))).toThrow("1000 words");
+  expect(parseQuery("repo:a or ".repeat(999) + "repo:a").kind).toBe("or");
+});

@@ -20,6 +20,8 @@ export interface ParseOptions {
 export const queryLengthMax = 32_768;
 /** Groups and negations inside one another. */
 const depthMax = 100;
+/** Words with or without a prefix: each takes some microseconds of an event loop to understand. */
+const wordsMax = 1_000;
 
 type CaseMode = "yes" | "no" | "auto";
 
@@ -57,6 +59,7 @@ class Parser {
   readonly #tokens: Tokens;
   readonly #options: ParseOptions;
   #depth = 0;
+  #words = 0;
 
   constructor(text: string, options: ParseOptions) {
     this.#text = text;
@@ -133,6 +136,11 @@ class Parser {
   }
 
   #atom(token: Token): Draft {
+    if (++this.#words > wordsMax)
+      throw this.#error(
+        `a query may have ${wordsMax} words: ask for less, or join them in one expression`,
+        token.at,
+      );
     switch (token.kind) {
       case "text":
         return this.#pattern(token, "either");

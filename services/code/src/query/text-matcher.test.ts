@@ -63,3 +63,20 @@ test("says what is wrong with an expression, and where", () => {
   expect(regexProblem("ü[z-a]")?.at).toBeGreaterThan(0);
   expect(regexProblem("a+b")).toBeUndefined();
 });
+
+test.each(["{", "a{", "()", "[", "\\Q{", "a|", "\\pL"])(
+  "an expression of thousands of %s is understood, or refused, before anyone waits for it",
+  (part) => {
+    const startedAt = performance.now();
+    regexProblem(part.repeat(10_000));
+    regexProblem(`${part.repeat(10_000)}}`);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+  },
+);
+
+test("a brace that repeats nothing is a brace, and one that repeats too often is refused however many digits it has", () => {
+  for (const pattern of ["a{", "a{,3}", "a{x}", "a{1,2", "{}", "a{1,2,3}"])
+    expect(regexProblem(pattern)).toBeUndefined();
+  expect(matchText("^a{,3}$")("a{,3}")).toBe(true);
+  for (const digits of [4, 50, 500]) expect(regexProblem(`a{${"9".repeat(digits)}}`)).toBeDefined();
+});

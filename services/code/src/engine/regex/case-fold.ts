@@ -2,10 +2,11 @@
  * Letters that are the same without case, by Unicode's simple folding: `k` is also `K` and the Kelvin sign, `s` also the long s. The orbits come from the
  * engine that runs us, which folds in the same way for expressions with the flags `iu`.
  */
-import { normalize } from "./char-set.ts";
+import { normalize, textOf } from "./char-set.ts";
 
-/** Code points beyond which nothing has case; the last such letters are Adlam's. */
-const CASED_MAX = 0x1e943;
+/** Where letters with case are; the last of them are Adlam's. */
+const CASED: readonly number[] = [0, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x1e943];
+const CHANGES = /\p{Changes_When_Casemapped}/gu;
 
 let orbits: Map<number, readonly number[]> | undefined;
 let members: readonly number[] | undefined;
@@ -56,28 +57,39 @@ function findOrbits(): Map<number, readonly number[]> {
     if (group === undefined) groups.set(key, new Set([member]));
     else group.add(member);
   };
-  for (let at = 0x41; at <= CASED_MAX; at += 1) {
-    if (at >= 0xd800 && at < 0xe000) continue;
-    const char = String.fromCodePoint(at);
+  for (const char of casedCharacters()) {
+    const at = char.codePointAt(0)!;
     const lower = char.toLowerCase();
-    const upper = char.toUpperCase();
-    if (lower === char && upper === char) continue;
-    const key = upper.toLowerCase();
+    const key = char.toUpperCase().toLowerCase();
     join(key, at);
     // What lower case alone joins, such as a capital that has a lower case of its own but shares its upper case.
     if (lower !== key) join(lower, at);
   }
   const result = new Map<number, readonly number[]>();
   for (const group of groups.values()) {
+    const isPair = areTwo(group);
     for (const member of group) {
-      const same = new RegExp(`^${escapeChar(member)}$`, "iu");
-      const orbit = [...group].filter((other) => other !== member && same.test(String.fromCodePoint(other)));
+      const others = [...group].filter((other) => other !== member);
+      const orbit = isPair ? others : others.filter((other) => foldAlike(member, other));
       if (orbit.length > 0) result.set(member, [...new Set([...(result.get(member) ?? []), ...orbit])]);
     }
   }
   return result;
 }
 
-function escapeChar(codePoint: number): string {
-  return `\\u{${codePoint.toString(16)}}`;
+/** Every character that is another one in upper or lower case. */
+function* casedCharacters(): Iterable<string> {
+  for (let i = 0; i < CASED.length; i += 2)
+    for (const [char] of textOf(CASED[i]!, CASED[i + 1]! - CASED[i]! + 1).matchAll(CHANGES)) yield char;
+}
+
+/** One capital and its small letter, and nothing else: there is no question that these fold alike. */
+function areTwo(group: ReadonlySet<number>): boolean {
+  if (group.size !== 2) return false;
+  const [a = "", b = ""] = Array.from(group, (member) => String.fromCodePoint(member));
+  return (a.toLowerCase() === b && b.toUpperCase() === a) || (b.toLowerCase() === a && a.toUpperCase() === b);
+}
+
+function foldAlike(a: number, b: number): boolean {
+  return new RegExp(`^\\u{${a.toString(16)}}$`, "iu").test(String.fromCodePoint(b));
 }

@@ -47,31 +47,33 @@ export function size(ranges: readonly number[]): number {
   return total;
 }
 
-/** Named sets of Unicode, from the engine that runs us: `L`, `Lu`, `Greek`. Undefined when there is no such name. */
+/** Named sets of Unicode, from the engine that runs us: `L`, `Lu`, `Greek`. Undefined when there is no such name. A set takes a few milliseconds to make, and is kept. */
 const named = new Map<string, readonly number[]>();
+/** There are some hundreds of names; others are not kept. */
+const properties = new Map<string, string>();
 
 export function unicodeSet(name: string): readonly number[] | undefined {
-  if (name === "Any") return [0, CODE_POINT_MAX];
+  if (name === "Any") return ANYTHING;
   const known = named.get(name);
   if (known !== undefined) return known;
   const property = propertyOf(name);
   if (property === undefined) return undefined;
-  const ranges = collect(
-    new RegExp(`^\\p{${property}}$`, "u"),
-    new RegExp(`^\\p{${property}}+$`, "u"),
-    new RegExp(`^\\P{${property}}+$`, "u"),
-  );
+  const ranges = collect(property);
   named.set(name, ranges);
   return ranges;
 }
 
 export function hasUnicodeSet(name: string): boolean {
-  return name === "Any" || named.has(name) || propertyOf(name) !== undefined;
+  return name === "Any" || propertyOf(name) !== undefined;
 }
 
+const ANYTHING: readonly number[] = [0, CODE_POINT_MAX];
+
 function propertyOf(name: string): string | undefined {
-  if (!/^[A-Za-z_]+$/.test(name)) return undefined;
-  return [`General_Category=${name}`, `Script=${name}`].find((property) => {
+  const known = properties.get(name);
+  if (known !== undefined) return known;
+  if (!/^[A-Za-z_]{1,64}$/.test(name)) return undefined;
+  const found = [`General_Category=${name}`, `Script=${name}`].find((property) => {
     try {
       return new RegExp(`\\p{${property}}`, "u").unicode;
     } catch {
@@ -79,29 +81,55 @@ function propertyOf(name: string): string | undefined {
       return false;
     }
   });
+  if (found !== undefined) properties.set(name, found);
+  return found;
 }
 
-const CHUNK = 256;
-/** Planes that no character was ever put in, and planes for private use: each is all in or all out. */
-const UNIFORM = [0x40000, 0xdffff, 0xf0000, 0xffffd, 0x100000, 0x10fffd];
+/** Where characters are. Lone surrogates are not characters of any text we can meet. */
+const ASSIGNED: readonly number[] = [
+  0, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x3ffff, 0xdffff, 0xf0000, 0xffffd, 0x100000,
+];
+/** Planes that no character was ever put in, and planes for private use: each is all in or all out, but for what lies between them. */
+const UNIFORM: readonly number[] = [0x40000, 0xdfffe, 0xf0001, 0xffffc, 0x100001, 0x10fffd];
+/** The last two are no characters. */
+const REST: readonly number[] = [0x10fffe, CODE_POINT_MAX];
+const CHUNK = 65_536;
 
-/** A chunk that is all in or all out is settled by one test. */
-function collect(one: RegExp, all: RegExp, none: RegExp): number[] {
+function collect(property: string): number[] {
   const pairs: number[] = [];
+  const one = new RegExp(`\\p{${property}}`, "u");
   for (let i = 0; i < UNIFORM.length; i += 2)
     if (one.test(String.fromCodePoint(UNIFORM[i]!))) pairs.push(UNIFORM[i]!, UNIFORM[i + 1]!);
-  for (let base = 0; base <= CODE_POINT_MAX; base += CHUNK) {
-    // The last chunk of such a plane holds two that are no characters.
-    if ((base >= 0x40000 && base < 0xe0000) || (base >= 0xf0000 && (base & 0xff00) !== 0xff00)) continue;
-    // Lone surrogates are not characters of any text we can meet.
-    if (base >= 0xd800 && base < 0xe000) continue;
-    const text = String.fromCodePoint(...Array.from({ length: CHUNK }, (_, i) => base + i));
-    if (none.test(text)) continue;
-    if (all.test(text)) pairs.push(base, base + CHUNK - 1);
-    else {
-      for (let at = base; at < base + CHUNK; at += 1)
-        if (one.test(String.fromCodePoint(at))) pairs.push(at, at);
-    }
-  }
+  const runs = new RegExp(`\\p{${property}}+`, "gu");
+  for (const spans of [ASSIGNED, REST])
+    for (let i = 0; i < spans.length; i += 2)
+      for (let base = spans[i]!; base <= spans[i + 1]!; base += CHUNK)
+        collectRuns(runs, base, Math.min(CHUNK, spans[i + 1]! - base + 1), pairs);
   return normalize(pairs);
+}
+
+function collectRuns(runs: RegExp, base: number, length: number, pairs: number[]): void {
+  // Beyond the first plane a character is two units; no chunk has both kinds.
+  const units = base > 0xffff ? 2 : 1;
+  for (const { 0: run, index } of textOf(base, length).matchAll(runs)) {
+    const first = base + index / units;
+    pairs.push(first, first + run.length / units - 1);
+  }
+}
+
+const decoder = new TextDecoder("utf-16le", { ignoreBOM: true });
+
+/** So many characters from `base` on, none of them a surrogate. */
+export function textOf(base: number, length: number): string {
+  const units = new Uint16Array(base <= 0xffff ? length : length * 2);
+  if (base <= 0xffff) {
+    for (let i = 0; i < length; i += 1) units[i] = base + i;
+    return decoder.decode(units);
+  }
+  for (let i = 0; i < length; i += 1) {
+    const above = base + i - 0x10000;
+    units[i * 2] = 0xd800 + (above >>> 10);
+    units[i * 2 + 1] = 0xdc00 + (above & 0x3ff);
+  }
+  return decoder.decode(units);
 }

@@ -48,10 +48,16 @@ const simple: ReadonlyMap<string, number> = new Map([
   ["v", 11],
 ]);
 
+/** Named sets are the same arrays every time, and so is what they are not. */
+const negations = new WeakMap<readonly number[], readonly number[]>();
+
 /** Case goes first, then negation: `(?i)\\W` is everything but what folds to a word character. */
 function complete(ranges: readonly number[], negated: boolean, fold: boolean): readonly number[] {
   const folded = fold ? foldSet(ranges) : ranges;
-  return negated ? negate(folded) : folded;
+  if (!negated) return folded;
+  let rest = negations.get(folded);
+  if (rest === undefined) negations.set(folded, (rest = negate(folded)));
+  return rest;
 }
 
 export function perlClass(letter: string, fold: boolean): readonly number[] | undefined {
@@ -124,13 +130,16 @@ export function readBracket(cursor: Cursor, fold: boolean): number[] {
   cursor.at += 1;
   const negated = cursor.eat("^");
   const pairs: number[] = [];
+  /** Each once: a set has hundreds of ranges, and an expression room for hundreds of names. */
+  const seen = new Set<readonly number[]>();
   for (let first = true; ; first = false) {
     const char = cursor.chars[cursor.at];
     if (char === undefined) return cursor.fail("missing ]", start);
     if (char === "]" && !first) break;
     const named = readNamed(cursor, fold);
     if (named !== undefined) {
-      pairs.push(...named);
+      if (!seen.has(named)) for (const each of named) pairs.push(each);
+      seen.add(named);
       continue;
     }
     const from = readChar(cursor, start);

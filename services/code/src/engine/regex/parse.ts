@@ -19,6 +19,8 @@ export interface ParseOptions {
 }
 
 const REPEAT_MAX = 1000;
+/** Of `{12,345}`; what has more digits repeats more often than anyone may. */
+const BOUNDS_CHARACTERS_MAX = 40;
 const DEPTH_MAX = 250;
 
 interface Flags {
@@ -62,10 +64,11 @@ class Parser implements Cursor {
     throw new EngineError("BAD_PATTERN", `${message} at character ${at + 1} of the expression`, at);
   }
 
+  /** `text` is ASCII. */
   eat(text: string): boolean {
-    const found = Array.from(text).every((char, index) => this.chars[this.at + index] === char);
-    if (found) this.at += text.length;
-    return found;
+    for (let i = 0; i < text.length; i += 1) if (this.chars[this.at + i] !== text[i]) return false;
+    this.at += text.length;
+    return true;
   }
 
   #either(): Node {
@@ -130,11 +133,16 @@ class Parser implements Cursor {
     if (this.eat("+")) return { min: 1, max: undefined };
     if (this.eat("?")) return { min: 0, max: 1 };
     if (this.chars[this.at] !== "{") return undefined;
-    const close = this.chars.indexOf("}", this.at);
-    const inside = close === -1 ? "" : this.chars.slice(this.at + 1, close).join("");
-    const found = /^(?<min>\d+)(?:(?<comma>,)(?<max>\d*))?$/.exec(inside)?.groups;
-    if (found === undefined) return undefined;
-    this.at = close + 1;
+    // Only so far: each of thousands of braces that close nothing would be looked behind to the end.
+    const text = this.chars.slice(this.at, this.at + BOUNDS_CHARACTERS_MAX).join("");
+    const match = /^\{(?<min>\d+)(?:(?<comma>,)(?<max>\d*))?\}/.exec(text);
+    if (match === null) {
+      if (text.length >= BOUNDS_CHARACTERS_MAX && /^\{\d+,?\d*$/.test(text))
+        this.fail("a repetition must be at most 1000, from low to high");
+      return undefined;
+    }
+    const found = match.groups!;
+    this.at += match[0].length;
     const min = Number(found["min"]);
     const max = found["max"] ?? "";
     if (found["comma"] === undefined) return { min, max: min };
