@@ -1,5 +1,7 @@
 /** The kernels, as one module. Memory is imported and shared; nothing here allocates. */
-export { afterLast, count, find, findAll, hash, indexOf } from "./bytes";
+export { countLines, lineEndAt, lineStartAt } from "./blocks";
+export { count, find, hash } from "./bytes";
+export { findAll } from "./find-all";
 export {
   and,
   encode,
@@ -13,5 +15,5 @@ export {
   spread,
   spreadLines,
 } from "./grams";
-export { countLines, jsonLines, locate } from "./lines";
+export { jsonLines, locate } from "./lines";
 export { scan, skim, skimStart } from "./scan";

@@ -1,5 +1,6 @@
 /** Where matches are in their lines, and lines as JSON. */
-import { afterLast, count, indexOf } from "./bytes";
+import { Blocks, lineEndAt, lineStartAt, linesUpTo } from "./blocks";
+import { count } from "./bytes";
 
 /** Bytes of a located match: start, end, line, line start, line end, each a u32 counted from the start of the document; lines from 1. */
 const LOCATED: usize = 20;
@@ -8,76 +9,6 @@ const LINE_BYTES_MAX: usize = 4096;
 const LEAD_BYTES: usize = 256;
 /** Up to here counting line breaks is quicker than asking what was counted before. */
 const NEAR_BYTES: usize = 16384;
-
-/** Writes, for each block of [text, end) and for what comes after the last, how many line breaks lie before it (u32). */
-export function countLines(text: usize, end: usize, blockShift: u32, linesBefore: usize): void {
-  const blockBytes: usize = (1 as usize) << blockShift;
-  let total: u32 = 0;
-  for (let block = text; block < end; block += blockBytes) {
-    store<u32>(linesBefore, total);
-    total += count(block, min(end, block + blockBytes), 10);
-    linesBefore += 4;
-  }
-  store<u32>(linesBefore, total);
-}
-
-/** Where blocks are, and what `countLines` wrote of them: with it, lines that go on for many blocks are passed over. */
-@unmanaged
-class Blocks {
-  text: u32;
-  shift: u32;
-  linesBefore: u32;
-}
-
-function blockOf(b: Blocks, at: usize): usize {
-  return (at - b.text) >> b.shift;
-}
-
-function blockStart(b: Blocks, block: usize): usize {
-  return b.text + (block << b.shift);
-}
-
-function linesBefore(b: Blocks, block: usize): u32 {
-  return load<u32>((b.linesBefore as usize) + (block << 2));
-}
-
-/** How many line breaks lie before `at`. */
-function linesUpTo(b: Blocks, at: usize): u32 {
-  const block = blockOf(b, at);
-  return linesBefore(b, block) + count(blockStart(b, block), at, 10);
-}
-
-/** As `afterLast` for line breaks, without reading blocks that have none. */
-function lineStartAt(b: Blocks, from: usize, at: usize): usize {
-  let block = blockOf(b, at);
-  let low = max(from, blockStart(b, block));
-  let found = afterLast(low, at, 10);
-  while (found == low && low > from) {
-    block -= 1;
-    const high = low;
-    low = max(from, blockStart(b, block));
-    if (linesBefore(b, block) == linesBefore(b, block + 1)) found = low;
-    else found = afterLast(low, high, 10);
-    // A line break that ends this block is the start of the one after.
-    if (found == high) return high;
-  }
-  return found;
-}
-
-/** As `indexOf` for line breaks, without reading blocks that have none. */
-function lineEndAt(b: Blocks, at: usize, end: usize): usize {
-  let block = blockOf(b, at);
-  while (at < end) {
-    const high = min(end, blockStart(b, block + 1));
-    if (linesBefore(b, block) != linesBefore(b, block + 1)) {
-      const found = indexOf(at, high, 10);
-      if (found != high) return found;
-    }
-    at = high;
-    block += 1;
-  }
-  return end;
-}
 
 /** Reads `n` matches (pairs of addresses) of one document and writes them located. Returns how many different lines they start on. */
 export function locate(
@@ -100,11 +31,11 @@ export function locate(
     const end: usize = load<u32>(matches, 4);
     matches += 8;
     if (i == 0 || start > lineEnd) {
-      lineStart = lineStartAt(b, counted, start);
+      lineStart = lineStartAt(blocks, counted, start);
       if (lineStart - counted > NEAR_BYTES) line = linesUpTo(b, lineStart) - linesHere + 1;
       else line += count(counted, lineStart, 10);
       counted = lineStart;
-      lineEnd = lineEndAt(b, start, docEnd);
+      lineEnd = lineEndAt(blocks, start, docEnd);
       lines += 1;
     }
     store<u32>(out, (start - docStart) as u32);

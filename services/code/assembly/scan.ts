@@ -6,6 +6,7 @@
  * `scan` returns DONE, NEED (one entry is missing: `state` and `symbol` say which), FULL (take the output and call again) or PAUSE (the fuel is used up). It goes on where
  * it stopped. With a substring that every match has, and a limit on how far a match reaches around it, only what lies near that substring is read, however long the line.
  */
+import { lineEndAt } from "./blocks";
 import { afterLast, find, indexOf } from "./bytes";
 
 const MATCH: u32 = 1;
@@ -77,6 +78,8 @@ class Context {
   firstOfLine: u32;
   /** How many more bytes may be read before whoever called is asked whether to go on. */
   fuel: u32;
+  /** Where blocks are, to pass over those without a line break. */
+  blocks: u32;
 }
 
 export function scan(context: usize): u32 {
@@ -93,7 +96,7 @@ export function scan(context: usize): u32 {
         // A match that holds this place starts in its line, and not long before it.
         at = afterLast(c.before == UNBOUNDED || hit - at < c.before ? at : hit - c.before, hit, 10);
         if (hit >= c.scanEnd) {
-          const lineEnd = indexOf(hit + c.needleLength, c.docEnd, 10);
+          const lineEnd = lineEndAt(c.blocks, hit + c.needleLength, c.docEnd);
           c.scanEnd = (lineEnd < c.docEnd ? lineEnd + 1 : c.docEnd) as u32;
         }
         aim(c, hit);
@@ -246,7 +249,7 @@ export function scan(context: usize): u32 {
       if (c.firstOfLine != 0) {
         if (c.needleLength != 0) at = c.scanEnd;
         else {
-          const lineEnd = indexOf(matchEnd, c.docEnd, 10);
+          const lineEnd = lineEndAt(c.blocks, matchEnd, c.docEnd);
           if (lineEnd == c.docEnd) return DONE;
           at = lineEnd + 1;
         }

@@ -28,9 +28,10 @@ export interface Kernels {
     outEnd: number,
     resumeAt: number,
     firstOfLine: number,
+    blocks: number,
   ): number;
-  indexOf(from: number, to: number, byte: number): number;
-  afterLast(from: number, to: number, byte: number): number;
+  lineStartAt(blocks: number, from: number, at: number): number;
+  lineEndAt(blocks: number, at: number, end: number): number;
   count(from: number, to: number, byte: number): number;
   hash(from: number, to: number): bigint;
   extract(

@@ -97,6 +97,7 @@ function searchSegment(
 ): boolean {
   const { documents } = open.segment;
   counts.documents += documents;
+  sayBlocks(open);
   const set = tree.root.enter(open);
   for (let document = set?.next(0) ?? 0; document !== -1 && document < documents;) {
     if (open.masks.isLive(open.firstDocument + document)) {
@@ -146,6 +147,12 @@ function together(atoms: readonly TextAtom[], side: "content" | "path", merged: 
   return merged;
 }
 
+/** Where the kernels find the blocks of the segment, and the line breaks before each. */
+function sayBlocks({ arena, segment }: OpenSegment): void {
+  const at = (arena.scratch + scratchLayout.blocks) >>> 2;
+  arena.words.set([segment.text, segment.blockShift, segment.linesBefore], at);
+}
+
 /** In parts that fit the scratch. Returns the number of lines that matches start on. */
 function locate(found: Found, sink: Sink): number {
   const { content, open, document } = found;
@@ -155,7 +162,6 @@ function locate(found: Found, sink: Sink): number {
   const matches = arena.scratch + scratchLayout.matches;
   const located = arena.scratch + scratchLayout.located;
   const blocks = arena.scratch + scratchLayout.blocks;
-  arena.words.set([segment.text, segment.blockShift, segment.linesBefore], blocks >>> 2);
   let lines = 0;
   let lastLine = 0;
   for (let from = 0; from < content.count; from += MATCHES_MAX) {

@@ -35,6 +35,7 @@ const field = {
   seekFrom: 31,
   firstOfLine: 33,
   fuel: 34,
+  blocks: 35,
 } as const;
 
 const DONE = 0;
@@ -74,6 +75,8 @@ export class Matcher {
   readonly #context: number;
   readonly #needle: number;
   readonly #mask: number;
+  /** What says where the blocks of the segment are that is searched. */
+  readonly #blocks: number;
   readonly #rare: readonly [number, number];
   #forward: Dfa | undefined;
   #backward: Dfa | undefined;
@@ -85,6 +88,7 @@ export class Matcher {
     this.#context = place.scratch + scratchLayout.contexts + place.slot * CONTEXT_STRIDE;
     this.#needle = place.scratch + scratchLayout.needles + place.slot * NEEDLE_BYTES_MAX * 2;
     this.#mask = this.#needle + NEEDLE_BYTES_MAX;
+    this.#blocks = place.scratch + scratchLayout.blocks;
     const { literal } = pattern;
     this.#rare = literal === undefined ? [0, 0] : rarestTwo(literal);
     if (literal === undefined) return;
@@ -131,6 +135,7 @@ export class Matcher {
           matches + MATCHES_MAX * 8,
           resumeAt,
           firstOfLine && this.#pattern.lineBound ? 1 : 0,
+          this.#blocks,
         ) >>> 0;
       out.append(this.#words, matches, end);
       at = this.#words[resumeAt >>> 2]!;
@@ -247,6 +252,7 @@ export class Matcher {
     const c = this.#context >>> 2;
     const words = this.#words;
     words[c + field.kinds] = KINDS_AT;
+    words[c + field.blocks] = this.#blocks;
     words[c + field.needle] = this.#needle;
     words[c + field.mask] = this.#mask;
     [words[c + field.rareA], words[c + field.rareB]] = this.#rare;
@@ -265,18 +271,20 @@ export class Matcher {
   #resume(out: MatchList, docEnd: number): number {
     const { firstOfLine, kernels } = this.#place;
     if (!firstOfLine || !this.#pattern.lineBound) return out.lastEnd;
-    return out.afterLastLine((lastEnd) => Math.min(docEnd, (kernels.indexOf(lastEnd, docEnd, 10) >>> 0) + 1));
+    return out.afterLastLine((lastEnd) =>
+      Math.min(docEnd, (kernels.lineEndAt(this.#blocks, lastEnd, docEnd) >>> 0) + 1),
+    );
   }
 
   /** The start of the line that `at` is in, or `from`. */
   #lineStart(from: number, at: number): number {
-    return this.#place.kernels.afterLast(from, at, 10) >>> 0;
+    return this.#place.kernels.lineStartAt(this.#blocks, from, at) >>> 0;
   }
 
   /** After the line break of the line that `at - 1` is in. */
   #lineEnd(at: number, docEnd: number): number {
     if (at >= docEnd) return docEnd;
-    const found = this.#place.kernels.indexOf(at - 1, docEnd, 10) >>> 0;
+    const found = this.#place.kernels.lineEndAt(this.#blocks, at - 1, docEnd) >>> 0;
     return found === docEnd ? docEnd : found + 1;
   }
 }
