@@ -57,6 +57,32 @@ test("what cannot be understood is refused with the place, and a query of ten me
   expect((await code.search("common_needle")).FileCount).toBe(9);
 });
 
+test("at zoekt's paths errors are written as zoekt writes them, and bodies need no content type", async () => {
+  const ask = async (path: string, init: RequestInit): Promise<[number, unknown]> => {
+    const answer = await fetch(`${code.url}${path}`, init);
+    return [answer.status, await answer.json()];
+  };
+  const error = (pattern: RegExp): unknown => ({ Error: expect.stringMatching(pattern) as string });
+  const plain = { "content-type": "application/x-www-form-urlencoded" };
+  const [status, body] = await ask("/api/search", {
+    method: "POST",
+    headers: plain,
+    body: '{"Q":"own_needle_beta"}',
+  });
+  expect([status, (body as { Result: { FileCount: number } }).Result.FileCount]).toEqual([200, 1]);
+  for (const path of ["/api/search", "/api/list"]) {
+    expect(await ask(path, { method: "POST", headers: plain, body: "{bad" })).toEqual([
+      400,
+      error(/not JSON/),
+    ]);
+    expect(await ask(path, { method: "GET" })).toEqual([405, error(/takes POST/)]);
+    expect(await ask(path, { method: "POST", body: '{"Q":"a or"}' })).toEqual([400, error(/at character 5/)]);
+  }
+  const ours = { method: "POST", headers: { "content-type": "application/json" }, body: '{"Q":"a or"}' };
+  expect(await ask("/v1/code/search", ours)).toMatchObject([400, { error: { code: "BAD_QUERY" } }]);
+  expect((await ask("/v1/code/search", { ...ours, headers: plain }))[0]).toBe(415);
+});
+
 test("addresses that are none, and files that are not there, get a clear error", async () => {
   const added = await code.post("/v1/code/repositories", {
     repositories: [{ url: "https://me:secret@host/x" }],
@@ -101,6 +127,11 @@ test("the command searches, lists and shows", async () => {
   expect(await run("search", "own_needle_alpha")).toMatch(
     /alpha@[0-9a-f]{12}:src\/file0\.txt:1: own_needle_alpha\n1 matches in 1 files/,
   );
+  expect(await run("search", "file:file0 repo:^beta$ -own")).toMatch(/0 matches in 0 files/);
+  expect(await run("search", "repo:^beta$")).toMatch(/beta@[0-9a-f]{12}:src\/file0\.txt\n/);
+  const wrong = new KeelsonProcess(["code", "search", "a or", "--url", code.url]);
+  await wrong.endsWith(1);
+  expect(wrong.all).toMatch(/^keelson: "or" needs something after it, at character 5/);
   expect(await run("list", "repo:^b")).toContain("beta");
   expect(await run("status")).toMatch(/gamma\s+ready/);
 });

@@ -6,6 +6,8 @@ import { Problem, shed } from "../problem.ts";
 export interface BodyLimits {
   readonly bytesMax: number;
   readonly timeoutMs: number;
+  /** It is JSON, whatever it is said to be: protocols of others do not ask. */
+  readonly anyType?: boolean;
 }
 
 /** Of a body that is too large, so much is read and forgotten before that is said: who is still sending when the connection ends does not hear the answer. */
@@ -50,7 +52,8 @@ export async function readJson(
 ): Promise<unknown> {
   if (!hasBody(request)) return undefined;
   const type = request.headers["content-type"];
-  if (type === undefined || !/^application\/(?:[a-z.+-]*\+)?json *(?:;.*)?$/i.test(type))
+  const isJson = type !== undefined && /^application\/(?:[a-z.+-]*\+)?json *(?:;.*)?$/i.test(type);
+  if (!isJson && limits.anyType !== true)
     throw new Problem("UNSUPPORTED_TYPE", "the body must be JSON: send content-type: application/json");
   if (request.headers["content-encoding"] !== undefined)
     throw new Problem(

@@ -14,8 +14,15 @@ export interface Endpoint {
   readonly timeoutMs: number;
   /** An operator's action: it is audited, also when it fails. */
   readonly action?: boolean;
+  /** What it writes when it refuses a request, at paths that another protocol has laid down. */
+  readonly refusal?: ((message: string) => unknown) | undefined;
   /** Served even while the gateway is overloaded: probes. */
   readonly unshed?: boolean;
   /** Answers, or throws. Returns what went wrong after the answer had begun. */
   run(exchange: Exchange): Promise<Problem | undefined>;
+}
+
+/** Whether a path is another protocol's, not one of ours. */
+export function isForeign(path: string): boolean {
+  return !path.startsWith("/v1/");
 }

@@ -12,7 +12,7 @@ import type { GatewayLimits } from "../options.ts";
 import { Problem, problemOf } from "../problem.ts";
 import type { Shedding } from "../shedding.ts";
 import { hasBody } from "./body.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { isForeign, type Endpoint } from "./endpoint.ts";
 import { ANSWER_HEADERS, Exchange } from "./exchange.ts";
 import { linger } from "./linger.ts";
 import { PathTable, type Params } from "./path-table.ts";
@@ -65,7 +65,7 @@ export class Front {
     let mounted: Mounted | undefined;
     const seen: Seen = {};
     try {
-      const found = this.#find(request);
+      const found = this.#find(request, seen);
       seen.params = found.params;
       ({ mounted } = found);
       const { endpoint } = mounted;
@@ -86,7 +86,7 @@ export class Front {
     if (!request.complete && hasBody(request)) linger(request, response, this.#ports.clock);
   }
 
-  #find(request: IncomingMessage): { mounted: Mounted; params: Params; search: string } {
+  #find(request: IncomingMessage, seen: Seen): { mounted: Mounted; params: Params; search: string } {
     const { url = "/", method = "GET", headers } = request;
     if (url.length > this.#ports.limits.urlCharsMax)
       throw new Problem(
@@ -99,6 +99,8 @@ export class Front {
     const path = question < 0 ? url : url.slice(0, question);
     if (!path.startsWith("/")) throw new Problem("MALFORMED", "the path must begin with a slash");
     const match = this.#table.match(method === "HEAD" ? "GET" : method, path);
+    const targets = match.kind === "found" ? [match.target] : match.kind === "verb" ? match.targets : [];
+    if (isForeign(path)) seen.refusal = targets[0]?.endpoint.refusal;
     switch (match.kind) {
       case "found":
         return {
@@ -165,7 +167,7 @@ export class Front {
     response: ServerResponse,
     error: unknown,
     endpoint: Endpoint | undefined,
-    { principal, params }: Seen,
+    { principal, params, refusal }: Seen,
   ): void {
     const problem = problemOf(error, endpoint?.plugin);
     if (endpoint && (endpoint.action === true || problem.status === 401 || problem.status === 403))
@@ -179,7 +181,7 @@ export class Front {
     const { code, status, details, headers } = problem;
     // Messages quote what was asked for, and people paste tokens into all kinds of places.
     const message = redact(problem.message);
-    const body = JSON.stringify({ error: { code, message, requestId, ...details } });
+    const body = JSON.stringify(refusal?.(message) ?? { error: { code, message, requestId, ...details } });
     response.writeHead(status, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
@@ -210,6 +212,7 @@ export class Front {
 interface Seen {
   principal?: Principal;
   params?: Params;
+  refusal?: Endpoint["refusal"];
 }
 
 function oneHeader(value: string | string[] | undefined): string | undefined {

@@ -5,7 +5,7 @@ export type Params = Readonly<Record<string, string>>;
 export type Match<T> =
   | { readonly kind: "found"; readonly target: T; readonly params: Params }
   /** The path is there for other verbs. */
-  | { readonly kind: "verb"; readonly allow: readonly string[] }
+  | { readonly kind: "verb"; readonly allow: readonly string[]; readonly targets: readonly T[] }
   | { readonly kind: "none" }
   /** A segment cannot be decoded. */
   | { readonly kind: "malformed" };
@@ -60,7 +60,12 @@ export class PathTable<T> {
     const leaves = find(this.#root, segments, 0, values);
     if (!leaves) return { kind: "none" };
     const leaf = leaves.get(verb);
-    if (!leaf) return { kind: "verb", allow: [...leaves.keys()] };
+    if (!leaf)
+      return {
+        kind: "verb",
+        allow: [...leaves.keys()],
+        targets: [...leaves.values()].map(({ target }) => target),
+      };
     if (leaf.names.length === 0) return { kind: "found", target: leaf.target, params: NO_PARAMS };
     const params: Record<string, string> = {};
     try {

@@ -21,7 +21,7 @@ import type { GatewayLimits } from "../options.ts";
 import { Problem, problemOf, shed } from "../problem.ts";
 import { RouteGate } from "../shedding.ts";
 import { readJson, type BodyBudget } from "./body.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { isForeign, type Endpoint } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendItems } from "./item-stream.ts";
 
@@ -47,6 +47,7 @@ export class PluginEndpoint implements Endpoint {
   readonly plugin: Api;
   readonly timeoutMs: number;
   readonly action: boolean;
+  readonly refusal: AnyRoute["refusal"];
   readonly #route: AnyRoute;
   readonly #ports: EndpointPorts;
   readonly #gate: RouteGate;
@@ -59,6 +60,7 @@ export class PluginEndpoint implements Endpoint {
     this.scope = route.scope;
     this.plugin = plugin;
     this.action = isAction(plugin, name);
+    this.refusal = route.refusal;
     this.timeoutMs = route.limits?.timeoutMs ?? limits.timeoutMs;
     this.#route = route;
     this.#ports = ports;
@@ -106,7 +108,11 @@ export class PluginEndpoint implements Endpoint {
     };
     if (!body) return given as AnyInput;
     const timeoutMs = Math.min(this.#leftMs(exchange), limits.requestTimeoutMs);
-    const raw = await readJson(exchange.request, clock, bodies, { bytesMax: this.#bodyBytesMax, timeoutMs });
+    const raw = await readJson(exchange.request, clock, bodies, {
+      bytesMax: this.#bodyBytesMax,
+      timeoutMs,
+      anyType: this.refusal !== undefined && isForeign(exchange.request.url ?? ""),
+    });
     given.body = check("body", body, raw);
     return given as AnyInput;
   }

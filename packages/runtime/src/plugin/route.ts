@@ -87,6 +87,8 @@ export interface Route<
   readonly path: string;
   /** Other absolute paths for the same operation, for protocols that others have laid down: `/api/search`. */
   readonly alsoAt?: readonly string[];
+  /** What such a protocol writes when it refuses a request, there alone. Its bodies need no content type either. */
+  refusal?(message: string): unknown;
   /** A sentence without its full stop, for people who look for it. */
   readonly summary: string;
   readonly description?: string;

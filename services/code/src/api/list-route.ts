@@ -1,11 +1,11 @@
 /** Lists repositories as zoekt lists them. */
-import { HttpAnswer, route, type RouteCall } from "@keelson/runtime";
+import { route, type RouteCall } from "@keelson/runtime";
 import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
-import { QueryError } from "../query/index.ts";
 import { allPages } from "./ask-catalogue.ts";
 import { searchFleet } from "./fleet-search.ts";
 import { meantBy } from "./meant.ts";
+import { refusing, zoektRefusal } from "./refusal.ts";
 import { understand } from "./understand.ts";
 import { zoektList, ZoektList } from "./zoekt-list.ts";
 
@@ -13,6 +13,7 @@ export const list = route({
   verb: "POST",
   path: "/list",
   alsoAt: ["/api/list"],
+  refusal: zoektRefusal,
   summary: "List repositories that a query matches, with zoekt's request and answer",
   body: z.unknown(),
   answer: z.looseObject({ List: z.unknown() }),
@@ -21,16 +22,12 @@ export const list = route({
   to: {
     kind: "custom",
     async handle({ body }, call) {
-      const parsed = ZoektList.safeParse(body ?? {});
-      if (!parsed.success) return new HttpAnswer({ Error: z.prettifyError(parsed.error) }, { status: 400 });
-      try {
+      return refusing(async () => {
+        const parsed = ZoektList.safeParse(body ?? {});
+        if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
         const { rows, missing } = await matching(parsed.data.Q, call);
         return { List: zoektList(rows, parsed.data.Opts?.Field, missing) };
-      } catch (error) {
-        if (error instanceof QueryError || error instanceof RangeError)
-          return new HttpAnswer({ Error: error.message }, { status: 400 });
-        throw error;
-      }
+      });
     },
   },
 });

@@ -7,6 +7,7 @@ import { searchFleet, type FleetSearch } from "./fleet-search.ts";
 import { filesShownMax, gather, type FleetAnswer } from "./gather.ts";
 import { shardMatches, ZoektSearch, type ZoektOptions } from "./zoekt.ts";
 import { zoektAnswer, zoektItem } from "./zoekt-json.ts";
+import { refusing, zoektRefusal } from "./refusal.ts";
 import { understand } from "./understand.ts";
 
 const timeoutMs = 30_000;
@@ -52,17 +53,11 @@ function wanted(body: unknown, call: RouteCall): Wanted {
   };
 }
 
-/** As zoekt says that a request is wrong. */
-function refused(error: unknown): HttpAnswer {
-  if (error instanceof QueryError || error instanceof RangeError)
-    return new HttpAnswer({ Error: error.message }, { status: 400 });
-  throw error;
-}
-
 export const search = route({
   verb: "POST",
   path: "/search",
   alsoAt: ["/api/search"],
+  refusal: zoektRefusal,
   summary: "Search all repositories, with zoekt's request and answer",
   description:
     "Q is a query of zoekt's language; with Opts.Literal its patterns are text. The answer says in Partial, Missing and Limits what it lacks and why.",
@@ -75,7 +70,7 @@ export const search = route({
     kind: "custom",
     async handle({ body }, call) {
       const startedAt = performance.now();
-      try {
+      return refusing(async () => {
         const { search: asked, options } = wanted(body, call);
         const events = searchFleet(call.access, asked);
         const answer = options.EstimateDocCount
@@ -89,9 +84,7 @@ export const search = route({
         return new HttpAnswer(written, {
           headers: partialHeader(answer.missing.length + answer.limits.length),
         });
-      } catch (error) {
-        return refused(error);
-      }
+      });
     },
   },
 });
@@ -109,6 +102,7 @@ export const stream = route({
   verb: "POST",
   path: "/stream",
   alsoAt: ["/api/stream"],
+  refusal: zoektRefusal,
   summary: "Search all repositories, each answer as it comes",
   description:
     "Lines of JSON or server-sent events: one for each repository that answers or does not, and a last one with the counts. With Opts.Facets the last one counts files by repository, language and first folder. Opts.MaxDocDisplayCount is per repository. Close the connection to end the search.",
@@ -130,7 +124,8 @@ async function* streamed(body: unknown, call: RouteCall): AsyncGenerator<Streame
   try {
     yield* found(wanted(body, call), call);
   } catch (error) {
-    yield { kind: "error", Error: (refused(error).body as { Error: string }).Error };
+    if (!(error instanceof QueryError || error instanceof RangeError)) throw error;
+    yield { kind: "error", Error: error.message };
   }
 }
 
