@@ -98,6 +98,20 @@ describe("a fleet of code nodes", () => {
     expect([...code.engines.values()].map(({ memory }) => memory.usedBytes)).toEqual([0, 0]);
   });
 
+  test("counts searches, and shows the memory of what it holds, but not of what has left", async () => {
+    code = new CodeFleet(fleet());
+    await code.add("a");
+    const shown = (): Promise<string> => code.metrics.get("a")!.registry.metrics();
+    for (const name of ["one", "two"])
+      await add({ url: code.scratch.repository(name, { "a.txt": name }), name });
+    for (const id of [1, 2, 2]) await search(id, "o");
+    expect(await shown()).toMatch(/^code_searches_total 3$/m);
+    expect(await shown()).toMatch(/^memory_bytes\{repository="one"\} [1-9]/m);
+    await code.call("catalogue", "remove", { names: ["one"] });
+    await eventually("it is gone", async () => !(await shown()).includes('repository="one"'));
+    expect(await shown()).toMatch(/^last_served_at\{repository="two"\} [1-9]/m);
+  });
+
   test("serves a new commit whole, reading only what changed, when it is poked", async () => {
     code = new CodeFleet(fleet());
     await code.add("a");

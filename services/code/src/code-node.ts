@@ -133,6 +133,20 @@ export class CodeNode {
     });
     metrics.set("code_reindex_objective_ms", config.reindexObjectiveMs);
     metrics.set("code_memory_budget_bytes", engine.memory.budgetBytes);
+    // Of what is held when they are asked for: what has left is shown no longer.
+    metrics.gaugesFrom("memory_bytes", () => this.#ofEach((held) => held.memoryBytes));
+    metrics.gaugesFrom("last_served_at", () =>
+      this.#ofEach((held) => Math.floor(held.traffic.lastServedAt / 1_000)),
+    );
+  }
+
+  *#ofEach(
+    read: (held: HeldRepository) => number,
+  ): Generator<{ labels: { repository: string }; value: number }> {
+    for (const held of this.#held.values()) {
+      const repository = this.#catalogue?.get(held.id)?.name;
+      if (repository !== undefined) yield { labels: { repository }, value: read(held) };
+    }
   }
 
   /** What a node runs. */
@@ -347,12 +361,6 @@ export class CodeNode {
     metrics.set("code_builds_waiting", this.#builds.waiting);
     metrics.set("code_answers_bytes", this.#answers.heldBytes);
     metrics.set("code_answers_waiting", this.#answers.waiting);
-    for (const held of this.#held.values()) {
-      const name = this.#list.get(held.id)?.name;
-      if (name === undefined) continue;
-      metrics.set("memory_bytes", held.memoryBytes, { repository: name });
-      metrics.set("last_served_at", Math.floor(held.traffic.lastServedAt / 1_000), { repository: name });
-    }
     const figures = this.#fleet;
     if (!figures || this.#looks++ % fleetLooks !== 0) return;
     void this.#tellLoad();

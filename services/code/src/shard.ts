@@ -86,6 +86,7 @@ export class RepositoryShard implements Shard {
       if (request.left) void request.left.then(() => release(true));
       else release();
       this.#held.served();
+      this.#ports.metrics.count("code_searches_total");
       return {
         repository: this.#about(current),
         ...answer,
