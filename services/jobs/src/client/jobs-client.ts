@@ -20,18 +20,9 @@ import { BATCHER_DEFAULTS, Batcher } from "./batcher.ts";
 import { JobsError } from "./errors.ts";
 import { followEvents } from "./event-feed.ts";
 import { JobHandle } from "./job-handle.ts";
-import { newJobId } from "./job-id.ts";
+import { specOf, type NewJob } from "./new-job.ts";
 import { ResultWatch } from "./result-watch.ts";
-import { ShardCalls } from "./shard-calls.ts";
-import { encodeValue } from "./values.ts";
-
-/** A job as a caller writes it. What is left out of JobSpec's fields has the queue's default. */
-export interface NewJob extends Omit<Partial<JobSpec>, "payload" | "group"> {
-  /** The task group whose workers run it. */
-  readonly group: string;
-  /** Any plain data. */
-  readonly payload?: unknown;
-}
+import { isParted, ShardCalls } from "./shard-calls.ts";
 
 export interface JobsClientOptions {
   readonly access: FleetAccess;
@@ -65,7 +56,7 @@ export class JobsClient {
 
   /** Resolves once the job is durable. Rejects with JobsError: CONFLICT when the id exists with other content, INVALID when the job is malformed. */
   async enqueue<Result = unknown>(job: NewJob): Promise<JobHandle<Result>> {
-    const spec = this.#spec(job);
+    const spec = specOf(job, this.#tenant());
     const handle = this.#handleOrError(spec, await this.#enqueue(spec));
     if (handle instanceof JobsError) throw handle;
     return handle as JobHandle<Result>;
@@ -75,21 +66,26 @@ export class JobsClient {
   async enqueueBatch(jobs: readonly NewJob[]): Promise<readonly (JobHandle | JobsError)[]> {
     const answers: (JobHandle | JobsError)[] = [];
     const byShard = new Map<string, number[]>();
-    const specs = jobs.map((job) => this.#spec(job));
-    for (const [index, { tenant }] of specs.entries()) {
-      const shard = this.calls.shardOf(tenant);
+    const specs = jobs.map((job) => specOrError(job, this.#tenant()));
+    for (const [index, spec] of specs.entries()) {
+      if (spec instanceof JobsError) {
+        answers[index] = spec;
+        continue;
+      }
+      const shard = this.calls.shardOf(spec.tenant);
       const indexes = byShard.get(shard);
       if (indexes === undefined) byShard.set(shard, [index]);
       else indexes.push(index);
     }
     const sent = Array.from(byShard.values(), async (all) => {
-      for (const indexes of chunks(all, specs)) {
+      const sound = specs as readonly JobSpec[];
+      for (const indexes of chunks(all, sound)) {
         // oxlint-disable-next-line no-await-in-loop -- in order, because a job may wait for one before it.
-        const odd = await this.#add(indexes.map((index) => specs[index]!));
-        for (const index of indexes) answers[index] = new JobHandle(specs[index]!, "created", this.#results);
+        const odd = await this.#add(indexes.map((index) => sound[index]!));
+        for (const index of indexes) answers[index] = new JobHandle(sound[index]!, "created", this.#results);
         for (const [at, answer] of odd) {
           const index = indexes[at]!;
-          answers[index] = this.#handleOrError(specs[index]!, answer);
+          answers[index] = this.#handleOrError(sound[index]!, answer);
         }
       }
     });
@@ -146,13 +142,6 @@ export class JobsClient {
     await this.#options.close?.();
   }
 
-  #spec(job: NewJob): JobSpec {
-    const { id = newJobId(), tenant = this.#tenant(), group } = job;
-    const payload = encodeValue(job.payload);
-    // Most jobs have nothing else, and one shape for all of them is read several times faster than copies of whatever a caller wrote.
-    return isPlain(job) ? { id, tenant, group, payload } : { ...job, id, tenant, payload };
-  }
-
   #enqueue(spec: JobSpec): Promise<Enqueued | Refusal> {
     const shard = this.calls.map.of(spec.tenant) ?? "";
     let batcher = this.#enqueuers.get(shard);
@@ -163,7 +152,6 @@ export class JobsClient {
     return batcher.add(spec, spec.payload.length + JOB_OVERHEAD_BYTES);
   }
 
-  /** All of one shard when they were added; a split may have parted them since, which the shard says. */
   async #send(jobs: readonly JobSpec[]): Promise<readonly (Enqueued | Refusal)[]> {
     const odd = await this.#add(jobs);
     const answers: (Enqueued | Refusal)[] = jobs.map(({ id }) => ({ id, outcome: "created" }));
@@ -171,8 +159,27 @@ export class JobsClient {
     return answers;
   }
 
-  /** Answers for those that were not simply created, by their place. */
-  #add(jobs: readonly JobSpec[]): Promise<Answer<"add">> {
+  /** Answers for those that were not simply created, by their place. All were of one shard when they were added; a split may have parted them since. */
+  async #add(jobs: readonly JobSpec[]): Promise<Answer<"add">> {
+    const { tenant } = jobs[0]!;
+    const terms = { timeoutMs: this.#timeoutMs, mayBeParted: jobs.length > 1 };
+    try {
+      return (await this.calls.byTenant(tenant, "write", "add", packJobs(jobs), terms)) as Answer<"add">;
+    } catch (error) {
+      if (jobs.length === 1 || !isParted(error)) throw error;
+    }
+    // A tenant's are in one half. Those that were in the wrong one have not been carried out.
+    const odd: (readonly [number, Enqueued | Refusal])[] = [];
+    const sent = [...indexesByTenant(jobs).values()].map(async (indexes) => {
+      for (const [at, answer] of await this.#addOfOne(indexes.map((index) => jobs[index]!)))
+        odd.push([indexes[at]!, answer]);
+    });
+    await Promise.all(sent);
+    return odd;
+  }
+
+  /** Of one tenant, so that they are never parted. */
+  #addOfOne(jobs: readonly JobSpec[]): Promise<Answer<"add">> {
     return this.#call(jobs[0]!.tenant, "write", "add", packJobs(jobs)) as Promise<Answer<"add">>;
   }
 
@@ -195,13 +202,24 @@ export class JobsClient {
   }
 }
 
-/** It says nothing but whose it is, who runs it, and what with. */
-function isPlain(job: NewJob): boolean {
-  for (const key in job) if (!PLAIN_KEYS.has(key)) return false;
-  return true;
+function specOrError(job: NewJob, tenant: string): JobSpec | JobsError {
+  try {
+    return specOf(job, tenant);
+  } catch (error) {
+    if (error instanceof JobsError) return error;
+    throw error;
+  }
 }
 
-const PLAIN_KEYS: ReadonlySet<string> = new Set(["id", "tenant", "group", "payload"]);
+function indexesByTenant(jobs: readonly JobSpec[]): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (const [index, { tenant }] of jobs.entries()) {
+    const indexes = found.get(tenant);
+    if (indexes === undefined) found.set(tenant, [index]);
+    else indexes.push(index);
+  }
+  return found;
+}
 
 /** Parts that one call takes. */
 function* chunks(indexes: readonly number[], specs: readonly JobSpec[]): Generator<readonly number[]> {

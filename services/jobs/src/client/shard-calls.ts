@@ -15,6 +15,8 @@ export interface CallTerms {
   readonly trace?: string | undefined;
   /** How long to wait for somebody to hold the shard, when that is less than the call may take. */
   readonly patienceMs?: number | undefined;
+  /** The body is of several tenants: after a split no shard may have all of them, and asking again would not help. */
+  readonly mayBeParted?: boolean | undefined;
 }
 
 /** Codes after which the same call may do better a moment later, on another shard or node perhaps. Nothing was carried out. */
@@ -87,6 +89,7 @@ export class ShardCalls {
         });
       } catch (error) {
         if (!isPassing(error, terms.idempotent) || leftMs <= pauseMs) throw error;
+        if (terms.mayBeParted === true && isParted(error)) throw error;
       }
       // oxlint-disable-next-line no-await-in-loop -- as above.
       await pause(pauseMs);
@@ -126,6 +129,11 @@ export class ShardCalls {
 export function isPassing(error: unknown, idempotent = true): boolean {
   if (!(error instanceof RouterError) && !(error instanceof JobsError)) return false;
   return PASSING.has(error.code) || (idempotent && UNSURE.has(error.code));
+}
+
+/** Some of the tenants that were named belong to another shard. */
+export function isParted(error: unknown): boolean {
+  return error instanceof RouterError && error.code === "NOT_IN_RANGE";
 }
 
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {

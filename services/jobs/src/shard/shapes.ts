@@ -121,6 +121,13 @@ export function commandOf(body: unknown): Command {
   return body as Command;
 }
 
+/** The first field of a job that does not have the right kind; undefined when all have. For clients, whose jobs travel together: one that does not fit would take the others along. */
+export function oddFieldOf(job: object): string | undefined {
+  for (const [name, check] of Object.entries(JOB))
+    if (!check((job as Readonly<Record<string, unknown>>)[name])) return name;
+  return undefined;
+}
+
 /** Throws INVALID, with the field that does not fit. */
 function checkShape(body: unknown, shape: Readonly<Record<string, Check>>, what: string): void {
   if (!isObject(body)) throw new ShardFailure("INVALID", `${what} has no body`);

@@ -37,6 +37,19 @@ export function succeeded(value: unknown): AttemptOutcome {
 /** A handler that stops because its job was cancelled throws its signal's reason, or something that follows from it: that is a cancelled attempt. */
 export function failed(error: unknown, stopped?: JobStopped): AttemptOutcome {
   if (stopped?.code === "CANCELLED") return { kind: "cancelled" };
+  try {
+    return described(error);
+  } catch {
+    // Anything can be thrown, also what cannot be looked at; the attempt has failed all the same.
+    return {
+      kind: "failed",
+      code: "THROWN",
+      data: encodeValue({ message: "what was thrown cannot be shown" }),
+    };
+  }
+}
+
+function described(error: unknown): AttemptOutcome {
   const code = codeOf(error).slice(0, JOB_LIMITS.errorCodeCharsMax);
   const message = error instanceof Error ? error.message : String(error);
   const stack = error instanceof Error ? error.stack?.slice(0, STACK_CHARS_MAX) : undefined;

@@ -59,3 +59,16 @@ test("a worker whose reports are answered slowly keeps no more results than it h
   // As many again may have been on their way when it noticed.
   expect(shard.unreportedMax).toBeLessThanOrEqual(2 * (concurrency + prefetch) + 1);
 }, 30_000);
+
+test.each<[string, unknown, unknown, object]>([
+  ["no handler", "g", undefined, {}],
+  ["no group", "", () => 1, {}],
+  ["no place", "g", () => 1, { concurrency: 0 }],
+  ["half a place", "g", () => 1, { concurrency: 1.5 }],
+  ["less than nothing in store", "g", () => 1, { prefetch: -5 }],
+  ["a lease of no time", "g", () => 1, { leaseMs: 0 }],
+  ["an empty name", "g", () => 1, { name: "" }],
+])("a worker that would never get a job is refused: %s", (_, group, handler, options) => {
+  const make = () => new JobWorker({} as ShardCalls, group as string, handler as () => number, options);
+  expect(make).toThrow(RangeError);
+});

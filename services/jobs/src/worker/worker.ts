@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { pause, type ShardCalls } from "../client/shard-calls.ts";
-import type { AttemptOutcome, RefreshTask } from "../engine/index.ts";
+import { JOB_LIMITS, type AttemptOutcome, type RefreshTask } from "../engine/index.ts";
 import type { GivenTask } from "../shard/packed/tasks.ts";
 import { failed, succeeded } from "./outcome.ts";
 import { RunningJob, type JobStopped } from "./running-job.ts";
@@ -66,8 +66,8 @@ export class JobWorker {
 
   constructor(calls: ShardCalls, group: string, handler: JobHandler, options: WorkerOptions) {
     const { concurrency = 1 } = options;
-    if (!(Number.isInteger(concurrency) && concurrency > 0))
-      throw new RangeError(`concurrency must be a whole number above 0, not ${concurrency}`);
+    const problem = problemOf(group, handler, options);
+    if (problem !== undefined) throw new RangeError(problem);
     this.name = options.name ?? `${hostname()}-${randomUUID().slice(0, 8)}`;
     this.group = group;
     this.concurrency = concurrency;
@@ -299,6 +299,23 @@ export class JobWorker {
       await feed.reportRefresh(limit.task, { failed: String(error).slice(0, 500) });
     }
   }
+}
+
+/** What would otherwise be a worker that never gets a job, and never says why. */
+function problemOf(group: unknown, handler: unknown, options: WorkerOptions): string | undefined {
+  const { concurrency = 1, prefetch = 0, leaseMs = 1, name = "-" } = options;
+  if (typeof handler !== "function") return "a worker needs a function that runs its jobs";
+  if (typeof group !== "string" || group === "" || group.length > JOB_LIMITS.groupCharsMax)
+    return `a worker needs a task group, a text of 1 to ${JOB_LIMITS.groupCharsMax} characters`;
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    return `concurrency must be a whole number above 0, not ${concurrency}`;
+  if (!Number.isInteger(prefetch) || prefetch < 0)
+    return `prefetch must be a whole number, 0 or more, not ${prefetch}`;
+  if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > JOB_LIMITS.leaseMsMax)
+    return `leaseMs must be a whole number from 1 to ${JOB_LIMITS.leaseMsMax}, not ${leaseMs}`;
+  if (typeof name !== "string" || name === "" || name.length > JOB_LIMITS.workerCharsMax)
+    return `a worker's name has 1 to ${JOB_LIMITS.workerCharsMax} characters`;
+  return undefined;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
