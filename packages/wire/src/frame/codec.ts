@@ -1,6 +1,7 @@
 import { Packr, Unpackr, RESERVE_START_SPACE } from "msgpackr";
 import { MalformedFrame, WireFailure } from "../errors.ts";
 import { KIND, type Frame } from "./frame.ts";
+import { LARGE_FRAME_BYTES, lendMemory } from "./large-frames.ts";
 import { DEPTH_MAX, scan } from "./scan.ts";
 
 /**
@@ -17,8 +18,11 @@ const packr = new Packr({ useRecords: false, variableMapSize: true });
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffers: true });
 const range = { start: 0, end: 0 };
 
-/** The frame with its length in front. Throws WireFailure TOO_LARGE or UNENCODABLE. */
-export function encodeFrame(frame: Frame, bytesMax: number): Buffer {
+/** What the next frames are packed into after a large one: the memory of that one goes when it has left. */
+const SMALL_BYTES = 8_192;
+
+/** The frame with its length in front. `bytesInside`: how many bytes its body is known to hold at least. Throws WireFailure TOO_LARGE or UNENCODABLE. */
+export function encodeFrame(frame: Frame, bytesMax: number, bytesInside = 0): Buffer {
   if (frame.kind === KIND.request || frame.kind === KIND.open) {
     if (frame.method.length > METHOD_CHARS_MAX || (frame.trace?.length ?? 0) > TEXT_CHARS_MAX) {
       throw new WireFailure(
@@ -27,6 +31,9 @@ export function encodeFrame(frame: Frame, bytesMax: number): Buffer {
       );
     }
   }
+  if (bytesInside < LARGE_FRAME_BYTES || bytesInside > bytesMax)
+    return encodeValue(elementsOf(frame), bytesMax);
+  packr.useBuffer(lendMemory(bytesInside));
   return encodeValue(elementsOf(frame), bytesMax);
 }
 
@@ -35,11 +42,14 @@ export function encodeValue(value: unknown, bytesMax: number): Buffer {
   try {
     bytes = packr.pack(value, RESERVE_START_SPACE + LENGTH_BYTES);
   } catch (error) {
+    // Memory that was lent for this frame must not become that of others.
+    packr.useBuffer(Buffer.allocUnsafeSlow(SMALL_BYTES));
     throw new WireFailure("UNENCODABLE", "the body cannot be encoded: it must be plain data", {
       cause: error,
     });
   }
   const length = bytes.length - LENGTH_BYTES;
+  if (bytes.buffer.byteLength >= LARGE_FRAME_BYTES) packr.useBuffer(Buffer.allocUnsafeSlow(SMALL_BYTES));
   if (length > bytesMax) {
     throw new WireFailure(
       "TOO_LARGE",

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { LARGE_FRAME_BYTES, takeBack } from "../frame/large-frames.ts";
 
 /**
  * Gathers the frames of one turn of the event loop into one write: a system call costs more than everything else about a small frame.
@@ -53,12 +54,21 @@ export class Outbox {
     this.#frames = [];
     this.#bytes = 0;
     if (this.#socket.destroyed || this.#socket.writableEnded) return;
-    if (frames.length === 1) this.#socket.write(frames[0] as Buffer);
+    if (frames.length === 1) this.#write(frames[0] as Buffer);
     else if (bytes <= COPY_BYTES_MAX) this.#socket.write(Buffer.concat(frames, bytes));
     else {
       this.#socket.cork();
-      for (const frame of frames) this.#socket.write(frame);
+      for (const frame of frames) this.#write(frame);
       this.#socket.uncork();
     }
+  }
+
+  #write(frame: Buffer): void {
+    if (frame.length < LARGE_FRAME_BYTES) this.#socket.write(frame);
+    else
+      this.#socket.write(frame, (error) => {
+        // Of one that failed nobody can say whether the system still looks at it.
+        if (!error) takeBack(frame);
+      });
   }
 }

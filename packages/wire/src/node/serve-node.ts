@@ -1,5 +1,6 @@
 import type { AbortSignalLike, NodeReply, NodeRequest, NodeStream } from "@keelson/kernel";
 import { WireFailure } from "../errors.ts";
+import type { OutgoingStream } from "../server/outgoing-stream.ts";
 import type { WireServer } from "../server/server.ts";
 import {
   decodeMany,
@@ -54,8 +55,8 @@ export function serveNodeMany(
     let next = 0;
     let turn: Promise<unknown> = Promise.resolve();
     // One item leaves at a time, and only when the reader takes it: what waits is the answers, not copies of them.
-    const send = (item: unknown): Promise<unknown> =>
-      (turn = turn.then(async () => stream.write(item) || stream.ready()));
+    const send = (at: number, reply: NodeReply): Promise<unknown> =>
+      (turn = turn.then(async () => write(stream, at, reply) || stream.ready()));
     const work = async (): Promise<void> => {
       for (let at = next++; at < requests.length && !stream.aborted; at = next++) {
         let leave: () => void = () => undefined;
@@ -63,7 +64,7 @@ export function serveNodeMany(
           leave = resolve;
         });
         try {
-          await send([at, encodeReply(await replyOf(handle, { ...requests[at]!, left }, stream))]);
+          await send(at, await replyOf(handle, { ...requests[at]!, left }, stream));
         } finally {
           leave();
         }
@@ -71,6 +72,36 @@ export function serveNodeMany(
     };
     await Promise.all(Array.from({ length: Math.min(requests.length, MANY_CONCURRENT_MAX) }, work));
   });
+}
+
+/** An answer that cannot be sent, because it is too large or no plain data, must not take the others' with it. */
+function write(stream: OutgoingStream, at: number, reply: NodeReply): boolean {
+  try {
+    return stream.write([at, encodeReply(reply)], bytesIn(reply));
+  } catch (error) {
+    if (!(error instanceof WireFailure)) throw error;
+    const { code, message } = error;
+    return stream.write([at, encodeReply({ kind: "error", code, message })]);
+  }
+}
+
+/** Fields of an answer that are looked at for bytes. */
+const FIELDS_MAX = 16;
+
+/** Of the answer itself or in its first fields: answers that hold many have them there. */
+function bytesIn(reply: NodeReply): number {
+  if (reply.kind !== "ok" || typeof reply.body !== "object" || reply.body === null) return 0;
+  const { body } = reply;
+  if (body instanceof Uint8Array) return body.byteLength;
+  if (Array.isArray(body)) return 0;
+  let bytes = 0;
+  let fields = 0;
+  for (const name in body) {
+    const value = (body as Readonly<Record<string, unknown>>)[name];
+    if (value instanceof Uint8Array) bytes += value.byteLength;
+    if (++fields === FIELDS_MAX) break;
+  }
+  return bytes;
 }
 
 /** One that fails must not take the others' answers with it. */

@@ -218,6 +218,61 @@ describe("one request of many shards", () => {
     30_000,
   );
 
+  test("an answer that cannot be sent is told, and takes no other with it", async () => {
+    const server = rig.server();
+    serveNodeMany(server, async ({ shard }) => ({
+      kind: "ok",
+      epoch: { era: 1, revision: 3 },
+      body: shard === "s1" ? { bytes: Buffer.alloc(17 << 20) } : shard === "s2" ? Symbol("no data") : shard,
+    }));
+    await server.listen(LOOPBACK);
+    const { transport } = newTransport();
+    const replies = await read(transport.many(server.address, manyOf(4), options));
+    const byShard = replies.sort((a, b) => a.at - b.at).map(({ reply }) => reply);
+    expect(byShard).toMatchObject([
+      { kind: "ok", body: "s0" },
+      { kind: "error", code: "TOO_LARGE" },
+      { kind: "error", code: "UNENCODABLE" },
+      { kind: "ok", body: "s3" },
+    ]);
+  });
+
+  test("every large answer arrives as it was while nodes write the next into the same memory, whoever leaves or reads slowly", async () => {
+    const server = rig.server();
+    const bytes = 400_000;
+    const spares: Buffer[] = [];
+    let asked = 0;
+    serveNodeMany(server, async ({ left }) => {
+      const number = ++asked % 251;
+      const own = spares.pop() ?? Buffer.alloc(bytes);
+      own.fill(number);
+      void left?.then(() => {
+        // As a node does that packs its next answer here.
+        own.fill(255);
+        spares.push(own);
+      });
+      return { kind: "ok", epoch: { era: 1, revision: 3 }, body: { number, packed: own } };
+    });
+    await server.listen(LOOPBACK);
+    const one = async (reader: number): Promise<number> => {
+      const { transport } = newTransport();
+      const leaving = new AbortController();
+      let whole = 0;
+      const exchange = { timeoutMs: 30_000, signal: leaving.signal };
+      for await (const { reply } of transport.many(server.address, manyOf(12), exchange)) {
+        if (reply.kind !== "ok") break;
+        const { number, packed } = reply.body as { number: number; packed: Uint8Array };
+        expect(Buffer.alloc(bytes, number).equals(packed)).toBe(true);
+        whole++;
+        if (reader % 3 === 1) await sleep(5);
+        if (reader % 3 === 2 && whole === 5) leaving.abort();
+      }
+      return whole;
+    };
+    const read = await Promise.all(Array.from({ length: 9 }, (_, reader) => one(reader).catch(() => -1)));
+    expect(read.filter((_, reader) => reader % 3 !== 2)).toEqual([12, 12, 12, 12, 12, 12]);
+  }, 60_000);
+
   test("is refused whole when it cannot be read, and cut when the node is gone", async () => {
     const server = rig.server();
     serveNodeMany(server, async () => ({ kind: "not-owner" }));

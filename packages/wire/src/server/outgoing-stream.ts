@@ -36,12 +36,16 @@ export class OutgoingStream extends Incoming {
     this.#credit = credit;
   }
 
-  /** Sends or buffers one item. False: wait for `ready()` before the next; true: go on. Ignored after the stream has ended. */
-  write(item: unknown): boolean {
+  /**
+   * Sends or buffers one item. False: wait for `ready()` before the next; true: go on. Ignored after the stream has ended. `bytesInside`: how many bytes it is known to hold,
+   * so that a large one is packed into memory that is used again.
+   */
+  write(item: unknown, bytesInside = 0): boolean {
     if (this.#finished || this.aborted || this.#last !== undefined) return false;
     const bytes = encodeFrame(
       { kind: KIND.item, id: this.#id, seq: this.#seq, body: item },
       this.#limits.frameBytesMax,
+      bytesInside,
     );
     this.#seq += 1;
     this.#waiting.push(bytes);
