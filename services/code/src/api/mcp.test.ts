@@ -102,7 +102,7 @@ test("searches text as text, tells exact counts and the commit, and says what is
     },
   });
   expect(textOf(answers[0])).toBe(
-    '7 matches in 3 files\n\nr a.go (commit 0123456789ab)\n4- four\n5: x.y("z")\n\nPARTIAL: s did not answer: nobody holds it',
+    '7 matches in 3 files\n\nr a.go (commit 0123456789ab)\n4- four\n5: x.y("z")\n\nOf 3 files the best 1 are shown: ask for more with max_results\n\nPARTIAL: s did not answer: nobody holds it',
   );
 });
 

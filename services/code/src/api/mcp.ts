@@ -206,6 +206,11 @@ async function searchCode(args: Record<string, unknown>, api: McpPorts["api"]): 
     lines.push("", place);
     for (const match of each.LineMatches) if (!match.FileName) lines.push(...shownMatch(match));
   }
+  if (Result.Files.length < Result.FileCount)
+    lines.push(
+      "",
+      `Of ${Result.FileCount} files the best ${Result.Files.length} are shown: ask for more with max_results`,
+    );
   for (const { Repository, Why } of Result.Missing)
     lines.push("", `PARTIAL: ${Repository} did not answer: ${Why}`);
   for (const { Repository, Why } of Result.Limits) lines.push("", `PARTIAL: ${Repository}: ${Why}`);

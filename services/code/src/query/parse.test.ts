@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { languageName } from "./language-names.ts";
 import { parseQuery, queryLengthMax, type ParseOptions } from "./parse.ts";
 import { QueryError } from "./query-error.ts";
 import type { Query, TextAtom, TextScope } from "./query.ts";
@@ -195,4 +196,15 @@ function failure(query: string): QueryError {
 test("a query of very many words is refused", () => {
   expect(() => parseQuery("a ".repeat(1_001))).toThrow("1000 words");
   expect(parseQuery("repo:a or ".repeat(999) + "repo:a").kind).toBe("or");
+});
+
+test.each([
+  ["golang", "Go"],
+  ["CPP", "C++"],
+  ["Protobuf", "Protocol Buffer"],
+  ["plain text", "Text"],
+  ["Klingon", "Klingon"],
+  ["constructor", "constructor"],
+])("the language %s is %s", (given, name) => {
+  expect(languageName(given)).toBe(name);
 });
