@@ -1,6 +1,7 @@
 /**
  * Runs a lazy DFA over documents and writes every match, leftmost first, each after the one before. The tables are made by the caller, row by row, when `scan`
  * asks: a row is 257 entries of u32 (one per byte, then one for the end of the text) at an address divisible by 64; an entry is the address of the next row plus flags.
+ * After its entries a row may say which few bytes leave it: whether those that stay match, whether those beyond ASCII leave, and for each half of a byte, as bits, the others.
  * A match flag on an entry says that a match ended just before the byte that was read. A forward automaton finds where the leftmost match ends, a backward one where it starts.
  *
  * `scan` returns DONE, NEED (one entry is missing: `state` and `symbol` say which), FULL (take the output and call again) or PAUSE (the fuel is used up). It goes on where
@@ -12,8 +13,12 @@ import { afterLast, find, indexOf } from "./bytes";
 const MATCH: u32 = 1;
 const DEAD: u32 = 2;
 const UNKNOWN: u32 = 4;
+const SKIPS: u32 = 8;
 const FLAGS: u32 = 63;
 const END_OF_TEXT: u32 = 256;
+
+/** Where a row says by which bytes it is left. */
+const SKIP_AT: usize = 1028;
 
 const DONE: u32 = 0;
 const NEED: u32 = 1;
@@ -142,6 +147,12 @@ export function scan(context: usize): u32 {
           if (next & DEAD) break;
           state = next & ~FLAGS;
           at += 1;
+          // Where matches end on the way, one has to be known before others are passed over.
+          if ((next & SKIPS) != 0 && (lastEnd != 0 || load<u8>(state, SKIP_AT) == 0)) {
+            const left = skip(state, at, stop);
+            if (left != at && load<u8>(state, SKIP_AT) != 0) lastEnd = (left - 1) as u32;
+            at = left;
+          }
         }
         c.fuel -= (at - from) as u32;
         if (at < stop) {
@@ -274,6 +285,27 @@ export function scan(context: usize): u32 {
     }
   }
   return DONE;
+}
+
+/** The first of 16 bytes or more in [at, stop) by which a state is left that most bytes lead back to, or where fewer remain. */
+function skip(state: usize, at: usize, stop: usize): usize {
+  const low = v128.load(state + SKIP_AT + 4);
+  const high = v128.load(state + SKIP_AT + 20);
+  const beyond = i8x16.splat(load<i8>(state, SKIP_AT + 1));
+  const half = i8x16.splat(15);
+  while (at + 16 <= stop) {
+    const bytes = v128.load(at);
+    const leaves = v128.or(
+      v128.and(i8x16.swizzle(low, v128.and(bytes, half)), i8x16.swizzle(high, i8x16.shr_u(bytes, 4))),
+      v128.and(bytes, beyond),
+    );
+    if (v128.any_true(leaves)) {
+      const stays = i8x16.bitmask(i8x16.eq(leaves, i8x16.splat(0))) as u32;
+      return at + (ctz(~stays) as usize);
+    }
+    at += 16;
+  }
+  return at;
 }
 
 /** What to do at `at`, after a match before it. */

@@ -3,7 +3,10 @@
  * written into the table that the kernels read. When the table is full it is emptied and filled again, so any expression runs in the same room.
  *
  * A forward automaton prefers as the expression does: what comes after a match in the list is dropped. A backward one wants the longest.
+ *
+ * A state that almost every byte leads back to is left by few: its row says by which, and the kernel looks for these instead of reading byte by byte.
  */
+import { frequencyOf } from "./byte-frequency.ts";
 import type { Assertion } from "./syntax.ts";
 import type { Program } from "./program.ts";
 
@@ -14,6 +17,14 @@ const END_OF_TEXT = 256;
 const MATCH = 1;
 const DEAD = 2;
 const UNKNOWN = 4;
+/** On an entry: the row that it leads to says which bytes leave it. */
+const SKIPS = 8;
+/** In such a row: whether what leads back matches, whether bytes beyond ASCII leave it, and for each half of a byte, as bits of the other, those that do. */
+const SKIP_AT = 1028;
+/** A state that is left more often is not worth it; nor is finding it out for one of many places, or in a program that tells many bytes apart. */
+const LEAVING_MAX = 1 / 16;
+const SKIP_PLACES_MAX = 64;
+const SKIP_CLASSES_MAX = 64;
 
 /** What lies beside a place: the edge of the text, a line break, a word character, or something else. */
 type Kind = 0 | 1 | 2 | 3;
@@ -22,6 +33,8 @@ interface DfaState {
   readonly row: number;
   readonly places: Int32Array;
   readonly kind: Kind;
+  /** Undefined until some byte leads back to it. */
+  skips: boolean | undefined;
 }
 
 export class Dfa {
@@ -38,6 +51,8 @@ export class Dfa {
   #places = 0;
   /** How often the table was emptied. */
   flushes = 0;
+  /** The state in which nothing has begun to match is one that is skipped: then reading several places side by side is no quicker. */
+  rests = false;
 
   /** The rows lie in [rowsFrom, rowsTo) of `memory`; `rowsFrom` is divisible by 64. */
   constructor(
@@ -60,7 +75,7 @@ export class Dfa {
 
   /** The row to start in, with this beside the place where reading starts. */
   start(kind: Kind): number {
-    return this.#state(Int32Array.of(this.#program.start), this.#program.asserts ? kind : 3).row;
+    return this.#state(Int32Array.of(this.#program.start), this.#kind(kind)).row;
   }
 
   /**
@@ -84,15 +99,57 @@ export class Dfa {
         this.#flush();
         current = this.#state(state.places, state.kind);
       }
-      target = this.#state(places, this.#program.asserts ? nextKind : 3);
+      target = this.#state(places, this.#kind(nextKind));
     }
-    const entry = target === undefined ? flags | DEAD : target.row | flags;
+    if (target === current && current.skips === undefined) this.#findSkip(current, matched);
+    const entry =
+      target === undefined ? flags | DEAD : target.row | flags | (target.skips === true ? SKIPS : 0);
     const at = current.row >>> 2;
     for (const byte of this.#members[this.#program.classes[symbol]!]!) this.#table[at + byte] = entry >>> 0;
     return current.row;
   }
 
+  /** Of what lies beside a place, what matters to this program. */
+  #kind(kind: Kind): Kind {
+    const { assertsLines, assertsWords } = this.#program;
+    return (kind === 2 ? assertsWords : assertsLines) ? kind : 3;
+  }
+
+  /** Whether few bytes leave a state that some byte leads back to; if so, writes which. */
+  #findSkip(state: DfaState, matches: boolean): void {
+    state.skips = false;
+    if (this.#backward || state.places.length > SKIP_PLACES_MAX || this.#members.length > SKIP_CLASSES_MAX)
+      return;
+    const leaving: number[] = [];
+    const staying: number[] = [];
+    for (const bytes of this.#members) {
+      const byte = bytes[0]!;
+      const kind = kindOf(byte);
+      const { matched, readers } = this.#close(state, kind);
+      const stays =
+        matched === matches &&
+        this.#kind(kind) === state.kind &&
+        equal(this.#read(readers, byte), state.places);
+      (stays ? staying : leaving).push(...bytes);
+    }
+    if (frequencyOf(leaving) > LEAVING_MAX) return;
+    state.skips = true;
+    const { start } = this.#program;
+    if (!matches && state.places.length === 1 && state.places[0] === start) this.rests = true;
+    const entry = (state.row | SKIPS | (matches ? MATCH : 0)) >>> 0;
+    for (const byte of staying) this.#table[(state.row >>> 2) + byte] = entry;
+    const skip = new Uint8Array(this.#table.buffer, state.row + SKIP_AT, 36);
+    skip.fill(0);
+    skip[0] = matches ? 1 : 0;
+    for (const byte of leaving) {
+      if (byte >= 0x80) skip[1] = 0x80;
+      else skip[4 + (byte & 15)]! |= 1 << (byte >>> 4);
+    }
+    for (let half = 0; half < 8; half += 1) skip[20 + half] = 1 << half;
+  }
+
   #flush(): void {
+    this.rests = false;
     this.#states = [];
     this.#known = new Map();
     this.#places = 0;
@@ -106,7 +163,7 @@ export class Dfa {
     const known = bucket?.find((each) => each.kind === kind && equal(each.places, places));
     if (known !== undefined) return known;
     const row = this.#rowsFrom + this.#states.length * ROW_BYTES;
-    const state = { row, places, kind };
+    const state = { row, places, kind, skips: undefined };
     this.#states.push(state);
     this.#places += places.length;
     if (bucket === undefined) this.#known.set(hash, [state]);

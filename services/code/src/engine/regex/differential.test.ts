@@ -222,3 +222,61 @@ test("in long lines, finds what RE2 finds around a substring that every match ha
   }
   expect(differences).toEqual([]);
 }, 60_000);
+
+test("in texts with long runs of the same, finds what RE2 finds, in all lines and as the first of each", () => {
+  const runs = ["a", "b", "-", " ", "x1", "é", "世", "_k", "K", "\t"];
+  const differences: unknown[] = [];
+  for (let seed = 1; seed <= 500; seed += 1) {
+    const random = randomOf(seed + 30_000);
+    const source = pattern(random, 3);
+    const subject = Array.from({ length: 1 + random(8) }, () => {
+      const run = runs[random(runs.length)]!.repeat(random(3) * random(30));
+      return run + text(random).slice(0, 6) + (random(3) === 0 ? "\n" : "");
+    }).join("");
+    const query = { kind: "regex", pattern: source, caseSensitive: true, scope: "content" } as const;
+    const ours = searchText(query, subject);
+    const theirs = oracle(source, 0, subject);
+    if (String(ours) !== String(theirs)) differences.push({ seed, source, subject, ours, theirs });
+  }
+  expect(differences).toEqual([]);
+}, 60_000);
+
+test("in lines with long runs of the same, finds in all of them what RE2 finds in each, and of each the first", () => {
+  const runs = ["a", "b", "-", " ", "x1", "é", "_k", "1", "c"];
+  const differences: unknown[] = [];
+  for (let seed = 1; seed <= 300; seed += 1) {
+    const random = randomOf(seed + 40_000);
+    const source = pattern(random, 3).replaceAll(/\\A|\\z/g, "");
+    const lines = Array.from({ length: 6 }, () =>
+      Array.from({ length: random(4) }, () => runs[random(runs.length)]!.repeat(random(40)) + text(random))
+        .join("")
+        .replaceAll("\n", ""),
+    );
+    const all: string[] = [];
+    const firsts: string[] = [];
+    let offset = 0;
+    for (const line of lines) {
+      // A line has no line break, and neither has anything that is found in it.
+      const found = oracle(source, 0, line).map(([start, end]) => `${offset + start}-${offset + end}`);
+      all.push(...found);
+      firsts.push(...found.slice(0, 1));
+      offset += Buffer.byteLength(line) + 1;
+    }
+    const query = {
+      kind: "regex",
+      pattern: source,
+      caseSensitive: true,
+      scope: "content",
+      withinLines: true,
+    } as const;
+    for (const firstOfLine of [false, true]) {
+      const ours = searchText(query, lines.join("\n"), { firstOfLine }).map(
+        ([start, end]) => `${start}-${end}`,
+      );
+      const theirs = firstOfLine ? firsts : all;
+      if (String(ours) !== String(theirs))
+        differences.push({ seed, source, lines, firstOfLine, ours, theirs });
+    }
+  }
+  expect(differences).toEqual([]);
+}, 60_000);

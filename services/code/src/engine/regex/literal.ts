@@ -1,14 +1,16 @@
 /**
- * The substring that every match of an expression contains, if there is one worth looking for, as bytes that may or may not care about ASCII case. Where the expression has a
- * class of ASCII characters, any byte may stand in it: `f\(\w,\w\)` is looked for as `f(?,?)`, which is far rarer than its pieces.
+ * The substring that every match of an expression contains, if there is one worth looking for, as bytes of which some bits may not count. Where the expression has a
+ * class, those bits count that all its characters share: `f\(\w,\w\)` is looked for as `f(?,?)`, which is far rarer than its pieces, and a digit as any of sixteen bytes.
  * An expression that is nothing but such a substring, without classes, needs no automaton.
  */
+import { frequency } from "./byte-frequency.ts";
 import type { Node } from "./syntax.ts";
 import { bytesMax, contains, isNullable } from "./syntax.ts";
+import { utf8Sequences } from "./utf8.ts";
 
 export interface Literal {
   readonly bytes: Uint8Array;
-  /** 0x20 where a letter's case does not count (`bytes` are in lower case there), 0xff where any byte may stand (`bytes` are 0xff too), 0 elsewhere. */
+  /** The bits that do not count, such as 0x20 where a letter's case does not; they are set in `bytes`. */
   readonly mask: Uint8Array;
   /** Has a `k` or an `s` without case, which are also the Kelvin sign and the long s: looking for these bytes may then miss a match. */
   readonly folds: boolean;
@@ -34,6 +36,8 @@ interface Unit {
   readonly folds: boolean;
   /** The most bytes that stand for it. */
   readonly most: number;
+  /** Whatever looks like it is it. */
+  readonly exact: boolean;
 }
 
 /** A run of units, and what can lie before it. */
@@ -42,14 +46,16 @@ interface Run {
   readonly before: Length;
 }
 
-/** In a mask, and in the bytes below it: whatever stands here. */
-export const ANY_BYTE = 0xff;
-
-/** A part of a run that is as long as this and folds nowhere is worth more than the whole. */
-const PLAIN_MIN = 3;
-
+/** A part of a run that says as much as this and folds nowhere is worth more than the whole. About three letters. */
+const PLAIN_BITS_MIN = 12;
+/** A unit that says less is not worth beginning or ending with. */
+const EDGE_BITS_MIN = 1;
 /** Longer runs say nothing more. */
 const UNITS_MAX = 256;
+/** So many of a repetition are looked for. */
+const COPIES_MAX = 8;
+/** Classes of more ranges have hardly a bit in common. */
+const RANGES_MAX = 64;
 
 export function requiredLiteral(node: Node): RequiredLiteral {
   const search = new Search();
@@ -59,7 +65,7 @@ export function requiredLiteral(node: Node): RequiredLiteral {
   const folds = search.best.units.some((unit) => unit.folds);
   // What folds nowhere can be looked for in any text.
   const { units, before } =
-    !whole && folds && certain(search.plain.units) >= PLAIN_MIN ? search.plain : search.best;
+    !whole && folds && bits(search.plain.units) >= PLAIN_BITS_MIN ? search.plain : search.best;
   return {
     literal: units.length === 0 ? undefined : toLiteral(units),
     whole,
@@ -72,18 +78,18 @@ export function requiredLiteral(node: Node): RequiredLiteral {
 }
 
 const NO_RUN: Run = { units: [], before: { bytes: 0, unlimited: 0 } };
-const ANY: Unit = { byte: ANY_BYTE, mask: ANY_BYTE, folds: false, most: 1 };
 
-/** How many of its bytes are known. */
-function certain(units: readonly Unit[]): number {
-  return units.reduce((sum, unit) => sum + (unit === ANY ? 0 : 1), 0);
+/** How much it says: a place of a text looks like it once in so many powers of two. */
+function bits(units: readonly Unit[]): number {
+  return units.reduce((sum, { byte, mask }) => sum - Math.log2(Math.min(1, frequency(byte, mask))), 0);
 }
 
-/** From its first to its last byte that is known. */
+/** From its first to its last byte that says something. */
 function trimmed({ units, before }: Run): Run {
-  const first = units.findIndex((unit) => unit !== ANY);
+  const says = (unit: Unit): boolean => bits([unit]) >= EDGE_BITS_MIN;
+  const first = units.findIndex(says);
   if (first === -1) return NO_RUN;
-  const last = units.findLastIndex((unit) => unit !== ANY);
+  const last = units.findLastIndex(says);
   return { units: units.slice(first, last + 1), before: { ...before, bytes: before.bytes + first } };
 }
 
@@ -112,7 +118,7 @@ class Search {
         if (this.#run.length === 0) this.#runBefore = this.length;
         this.#run.push(...units);
         this.#add(node);
-        return units[0] !== ANY;
+        return units.every(({ exact }) => exact);
       }
       case "concat": {
         let whole = true;
@@ -120,18 +126,23 @@ class Search {
         return whole;
       }
       case "repeat": {
-        if (node.min === node.max && node.min <= 8) {
-          let whole = true;
-          for (let i = 0; i < node.min; i += 1) whole = this.walk(node.of) && whole;
-          return whole;
-        }
-        this.cut();
-        if (node.min > 0 && !isNullable(node.of)) {
-          // Of several times, the first is one that every match has. The others come after it.
-          this.walk(node.of);
+        if (node.min === 0 || isNullable(node.of)) {
+          if (node.max === 0) return true;
           this.cut();
-          this.#add({ ...node, min: node.min - 1, max: node.max === undefined ? undefined : node.max - 1 });
-        } else this.#add(node);
+          this.#add(node);
+          return false;
+        }
+        // Every match has the first of several times. The others come after them.
+        const copies = Math.min(node.min, COPIES_MAX);
+        let whole = true;
+        for (let i = 0; i < copies; i += 1) whole = this.walk(node.of) && whole;
+        if (copies === node.max) return whole;
+        this.cut();
+        this.#add({
+          ...node,
+          min: node.min - copies,
+          max: node.max === undefined ? undefined : node.max - copies,
+        });
         return false;
       }
       case "assert":
@@ -155,13 +166,13 @@ class Search {
     this.runs += 1;
     const run = trimmed({ units: this.#run, before: this.#runBefore });
     const { units } = run;
-    if (certain(units) > certain(this.best.units)) this.best = run;
+    if (bits(units) > bits(this.best.units)) this.best = run;
     let { bytes } = run.before;
     for (let from = 0; from < units.length;) {
       const found = units.findIndex((unit, at) => at >= from && unit.folds);
       const to = found === -1 ? units.length : found;
       const part = trimmed({ units: units.slice(from, to), before: { ...run.before, bytes } });
-      if (certain(part.units) > certain(this.plain.units)) this.plain = part;
+      if (bits(part.units) > bits(this.plain.units)) this.plain = part;
       bytes += to - from + (units[to]?.most ?? 0);
       from = to + 1;
     }
@@ -169,18 +180,26 @@ class Search {
   }
 }
 
-/** The bytes of a set that is one character, one ASCII letter in both cases, or several characters of one byte each. */
+/** The bytes of a set whose characters all have as many. */
 function unitsOf(ranges: readonly number[]): Unit[] | undefined {
   const [first, last] = ranges;
-  if (first === undefined || last === undefined) return undefined;
-  if (ranges.length === 2 && first === last)
-    return Array.from(Buffer.from(String.fromCodePoint(first)), (byte) => ({
-      byte,
-      mask: 0,
-      folds: false,
-      most: 1,
-    }));
-  return foldedUnit(ranges, first, last) ?? (ranges.at(-1)! < 128 ? [ANY] : undefined);
+  if (first === undefined || last === undefined || ranges.length > RANGES_MAX) return undefined;
+  const folded = foldedUnit(ranges, first, last);
+  if (folded !== undefined) return folded;
+  const sequences = utf8Sequences(ranges);
+  const length = sequences[0]?.length ?? 0;
+  if (length === 0 || sequences.some((each) => each.length !== length)) return undefined;
+  const exact = ranges.length === 2 && first === last;
+  return Array.from({ length }, (_, at) => {
+    const base = sequences[0]![at]!.from;
+    let mask = 0;
+    for (const each of sequences) {
+      const { from, to } = each[at]!;
+      // Between two bytes all bits below the highest in which they differ take either value.
+      mask |= (from ^ base) | (from === to ? 0 : (1 << (32 - Math.clz32(from ^ to))) - 1);
+    }
+    return { byte: base | mask, mask, folds: false, most: 1, exact };
+  });
 }
 
 function foldedUnit(ranges: readonly number[], first: number, last: number): Unit[] | undefined {
@@ -190,7 +209,7 @@ function foldedUnit(ranges: readonly number[], first: number, last: number): Uni
     ranges.length === 6 && (ranges[4] === 0x212a || ranges[4] === 0x17f) && ranges[4] === ranges[5];
   if (ranges[2] !== lower || ranges[3] !== lower || (ranges.length !== 4 && !more)) return undefined;
   const most = more ? (ranges[4] === 0x212a ? 3 : 2) : 1;
-  return [{ byte: lower, mask: 0x20, folds: more, most }];
+  return [{ byte: lower, mask: 0x20, folds: more, most, exact: true }];
 }
 
 function toLiteral(units: readonly Unit[]): Literal {
@@ -199,11 +218,6 @@ function toLiteral(units: readonly Unit[]): Literal {
     mask: Uint8Array.from(units, (unit) => unit.mask),
     folds: units.some((unit) => unit.folds),
   };
-}
-
-/** How many of its bytes are not just any. */
-export function knownBytes({ mask }: Literal): number {
-  return mask.reduce((sum, each) => sum + (each === ANY_BYTE ? 0 : 1), 0);
 }
 
 /** A substring as it is, or without case when that stays within ASCII; undefined when folding needs an automaton. */

@@ -12,8 +12,9 @@ const STATES_MAX = 100_000;
 export interface Program {
   readonly start: number;
   readonly states: readonly State[];
-  /** Whether what lies before and after a place matters. */
-  readonly asserts: boolean;
+  /** What matters of what lies before and after a place: whether a line or the text ends there, and whether a word does. */
+  readonly assertsLines: boolean;
+  readonly assertsWords: boolean;
   /** For each byte, its class; bytes of one class are never told apart. */
   readonly classes: Uint8Array;
 }
@@ -71,7 +72,8 @@ class Compiler {
   readonly #backward: boolean;
   /** Tails of byte sequences that lead to the same state, so that large classes stay small. */
   #tails = new Map<string, number>();
-  #asserts = false;
+  #assertsLines = false;
+  #assertsWords = false;
   /** A class that is repeated is compiled many times from the same set. */
   readonly #encoded = new Map<readonly number[], ByteRange[][]>();
 
@@ -91,7 +93,13 @@ class Compiler {
       split.next.push(this.#add({ kind: "bytes", ranges: [{ from: 0, to: 255, next: loop }] }));
       start = loop;
     }
-    return { start, states: this.#states, asserts: this.#asserts, classes: this.#classes() };
+    return {
+      start,
+      states: this.#states,
+      assertsLines: this.#assertsLines,
+      assertsWords: this.#assertsWords,
+      classes: this.#classes(),
+    };
   }
 
   #add(state: State): number {
@@ -113,7 +121,8 @@ class Compiler {
       case "either":
         return this.#add({ kind: "split", next: node.of.map((each) => this.#node(each, next)) });
       case "assert":
-        this.#asserts = true;
+        if (node.assertion === "word-edge" || node.assertion === "no-word-edge") this.#assertsWords = true;
+        else this.#assertsLines = true;
         return this.#add({ kind: "assert", assertion: node.assertion, next });
       case "repeat":
         return this.#repeat(node, next);
@@ -199,9 +208,9 @@ class Compiler {
         starts[to + 1] = 1;
       }
     }
-    if (this.#asserts) {
+    if (this.#assertsLines) starts[10] = starts[11] = 1;
+    if (this.#assertsWords) {
       for (const [from, to] of [
-        [10, 10],
         [0x30, 0x39],
         [0x41, 0x5a],
         [0x5f, 0x5f],

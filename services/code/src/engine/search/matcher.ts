@@ -183,7 +183,7 @@ export class Matcher {
     words[c + field.docEnd] = docEnd;
     words[c + field.previousEnd] = out.lastEnd;
     words[c + field.needleLength] = needle && lineBound ? literal.bytes.length : 0;
-    if (lineBound && !needle && !this.#skim(c, regionEnd)) {
+    if (lineBound && !needle && !this.#forward!.rests && !this.#skim(c, regionEnd)) {
       out.scannedTo = regionEnd;
       return;
     }

@@ -4,10 +4,11 @@ import { NEEDLE_BYTES_MAX } from "../memory/scratch.ts";
 import type { RegexQuery, SubstringQuery } from "../query.ts";
 import { foldSet } from "../regex/case-fold.ts";
 import { analyseGrams, literalPlan, type GramPlan } from "../regex/gram-plan.ts";
-import { knownBytes, plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
+import { plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
 import { parseRegex } from "../regex/parse.ts";
 import { checkSize, compile, weight, type Program } from "../regex/program.ts";
 import { canMatchLineBreak, type Node } from "../regex/syntax.ts";
+import { rarity } from "./rare-bytes.ts";
 
 export interface Pattern {
   readonly plan: GramPlan;
@@ -28,8 +29,8 @@ export interface Pattern {
   programs(checkpoint: () => void): { readonly forward: Program; readonly backward: Program };
 }
 
-/** Shorter needles are in almost every line, where looking for them costs more than it saves. */
-const NEEDLE_BYTES_MIN = 2;
+/** Of all places of a text: what is more frequent costs more to look for than it saves. */
+const NEEDLE_RARITY_MAX = 0.025;
 
 /** `checkpoint` is called now and then, and may throw to stop: what is asked for can take a while to compile. */
 export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: () => void): Pattern {
@@ -45,7 +46,7 @@ export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: (
   checkSize(node);
   checkpoint();
   const { literal, whole, before, after } = requiredLiteral(node);
-  const useful = literal !== undefined && (whole || knownBytes(literal) >= NEEDLE_BYTES_MIN);
+  const useful = literal !== undefined && (whole || rarity(literal) <= NEEDLE_RARITY_MAX);
   return {
     ...analyseGrams(node),
     literal: useful ? literal : undefined,

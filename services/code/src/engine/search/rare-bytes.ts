@@ -1,18 +1,24 @@
 /** Which two bytes of a needle to look for first: those that source code has least of. */
+import { frequency } from "../regex/byte-frequency.ts";
+import type { Literal } from "../regex/literal.ts";
 
-import { ANY_BYTE, type Literal } from "../regex/literal.ts";
+type Needle = Pick<Literal, "bytes" | "mask">;
 
-/** From common to rare, as counted over source code; what is missing is rarer still. */
-const common =
-  " etnraiosldcpumf_hg\n;),(.y=v\"b0-*/1xw>k:{}'2<#+I3ESTA[]CRNq4D5L8P6O7j&9MFB\\z|UG$X@!HVWY`?K%~^QJZ";
-const ranks = new Uint8Array(256).fill(255);
-for (const [rank, char] of Array.from(common).entries()) ranks[char.charCodeAt(0)] = rank;
-
-/** Offsets of the two rarest, in rising order, where the mask does not let any byte stand; equal only for a needle with one such place. */
-export function rarestTwo({ bytes, mask }: Pick<Literal, "bytes" | "mask">): readonly [number, number] {
-  const places = Array.from(bytes.keys())
-    .filter((at) => mask[at] !== ANY_BYTE)
-    .sort((a, b) => ranks[bytes[b]!]! - ranks[bytes[a]!]! || a - b);
-  const [best = 0, second = best] = places;
+/** Offsets of the two rarest, in rising order; equal only for a needle of one byte. */
+export function rarestTwo(needle: Needle): readonly [number, number] {
+  const shares = sharesOf(needle);
+  const [best = 0, second = best] = Array.from(shares.keys()).sort(
+    (a, b) => shares[a]! - shares[b]! || a - b,
+  );
   return best < second ? [best, second] : [second, best];
+}
+
+/** About how many places of a text look like the needle at its two rarest bytes, of all places. */
+export function rarity(needle: Needle): number {
+  const [a = 1, b = 1] = sharesOf(needle).toSorted((x, y) => x - y);
+  return a * b;
+}
+
+function sharesOf({ bytes, mask }: Needle): number[] {
+  return Array.from(bytes, (byte, at) => frequency(byte, mask[at]!));
 }
