@@ -70,7 +70,7 @@ test("a coding agent finds its tools, searches, reads lines of a file, and hears
     expect(await agent.use("search_code", { pattern: "func\\s+m", regex: true })).toContain("3: func main");
     expect(
       await agent.use("read_file", { repo: "acme/tools", path: "src/main.go", start_line: 3, end_line: 4 }),
-    ).toMatch(/lines 3 to 4 of 6\n3: func main\(\) \{\n4: \tgreet\(\)$/);
+    ).toMatch(/lines 3 to 4 of 5\n3: func main\(\) \{\n4: \tgreet\(\)$/);
     expect(await agent.use("list_repositories", {})).toMatch(
       /^1 repositories\nacme\/tools main@[0-9a-f]{12}/,
     );
