@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -55,4 +55,14 @@ test("one that was damaged does not load, and can be removed", async () => {
   await expect(engine.load(found!.pieces())).rejects.toThrow(SyntaxError);
   await snapshots.remove(7);
   expect(await snapshots.open({ id: 7, url: "/r" })).toBeUndefined();
+});
+
+test("a disk that takes nothing is told, and the next index is kept", async () => {
+  symlinkSync("/dev/full", join(folder, "7.index.part"));
+  const snapshots = open();
+  snapshots.keep(7, { index, heads });
+  snapshots.keep(8, { index, heads });
+  await snapshots.settled();
+  expect(failures).toEqual([expect.stringMatching(/ENOSPC/)]);
+  expect(readdirSync(folder).sort()).toEqual(["8.index", "8.json"]);
 });

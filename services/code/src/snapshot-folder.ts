@@ -5,7 +5,7 @@
 import { createReadStream, createWriteStream, existsSync, mkdirSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { once } from "node:events";
+import { pipeline } from "node:stream/promises";
 import type { CodeIndex } from "./engine/index.ts";
 import type { Head } from "./git/index.ts";
 import type { Repository } from "./repository.ts";
@@ -81,18 +81,21 @@ export class SnapshotFolder {
   async #write(id: number, url: string, index: CodeIndex, heads: readonly Head[]): Promise<void> {
     await this.remove(id);
     const path = join(this.#folder, `${id}.index`);
-    const file = createWriteStream(`${path}.part`);
     const pieces: number[] = [];
-    try {
+    const copied = async function* (): AsyncGenerator<Uint8Array> {
       for await (const piece of index.serialize()) {
         pieces.push(piece.length);
-        if (!file.write(Uint8Array.from(piece))) await once(file, "drain");
+        yield Uint8Array.from(piece);
       }
-    } finally {
-      file.end();
-      await once(file, "close");
+    };
+    try {
+      // A pipeline hears of a full disk at any time; a stream whose error nobody hears ends the process.
+      await pipeline(copied, createWriteStream(`${path}.part`));
+      await rename(`${path}.part`, path);
+    } catch (error) {
+      await rm(`${path}.part`, { force: true });
+      throw error;
     }
-    await rename(`${path}.part`, path);
     const note: SnapshotNote = { v: 1, url, heads, pieces };
     await writeFile(join(this.#folder, `${id}.json`), JSON.stringify(note));
   }
