@@ -1,6 +1,5 @@
 /** A held replica of a repository, as requests reach it: search, print, list, and sending its index to a node that is getting ready. */
 import type { Shard, ShardRequest, ShardStats } from "@keelson/kernel";
-import { abortSignal } from "@keelson/runtime";
 import { CodeError } from "./code-error.ts";
 import { EngineError, type NamedSymbol } from "./engine/index.ts";
 import type { Current, HeldRepository, RepositoryPorts } from "./held-repository.ts";
@@ -75,13 +74,18 @@ export class RepositoryShard implements Shard {
   async #search(search: SearchRequest, request: ShardRequest): Promise<PackedAnswer> {
     const current = this.#current();
     const { problem, repository } = this.#held;
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    // The request's signal lives as long as the tenure: what listened to it would be kept until then.
+    request.signal.addEventListener("abort", end, { once: true });
+    if (request.signal.aborted) end();
     try {
       const { release, ...answer } = await searchShard(
         current.index,
         repository,
         withinTime(search, request.timeoutMs),
         this.#ports,
-        abortSignal(request.signal),
+        ending.signal,
       );
       if (request.left) void request.left.then(() => release(true));
       else release();
@@ -95,6 +99,8 @@ export class RepositoryShard implements Shard {
     } catch (error) {
       if (error instanceof EngineError && error.code === "CORRUPT_INDEX") void this.#held.verify();
       throw error;
+    } finally {
+      request.signal.removeEventListener("abort", end);
     }
   }
 

@@ -29,7 +29,7 @@ export class Slot {
 /** A signal that its owner aborts. An AbortController does the same for ten times the price, and there is one of these for every activation. */
 export class Ending implements AbortSignalLike {
   #aborted = false;
-  #listeners: (() => void)[] = [];
+  #listeners = new Set<() => void>();
 
   get aborted(): boolean {
     return this.#aborted;
@@ -39,16 +39,16 @@ export class Ending implements AbortSignalLike {
     if (this.#aborted) return;
     this.#aborted = true;
     const listeners = this.#listeners;
-    this.#listeners = [];
+    this.#listeners = new Set();
     for (const listener of listeners) listener();
   }
 
   addEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#listeners.add(listener);
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners = this.#listeners.filter((each) => each !== listener);
+    this.#listeners.delete(listener);
   }
 }
 

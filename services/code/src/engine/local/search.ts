@@ -5,18 +5,17 @@ import type { EngineQuery, FileTaker, SearchOptions } from "../query.ts";
 import type { FileMatch, PartialReason, SearchCounts, SearchResult } from "../result.ts";
 import { RECORD_WORDS, compareHits, type Hit } from "../search/hit.ts";
 import { unpackHits } from "../search/packed-hits.ts";
-import { control, controlOf, type SearchJob, type SearchReply } from "../threads/protocol.ts";
+import { word } from "../threads/cells.ts";
+import type { SearchReply } from "../threads/protocol.ts";
 import { FILE_BYTES, bytesOfFile } from "../shown-bytes.ts";
 import { Turns } from "../turns.ts";
 import { materialize } from "./materialize.ts";
 import type { MemoryIndex, OpenPart } from "./memory-index.ts";
-import type { Running } from "./searchers.ts";
+import type { Running, SearchAsked } from "./searchers.ts";
 
 const TIME_CAP_MS = 10_000;
 /** Below this one thread is done before a second could help. */
 const SPLIT_BYTES = 33_554_432;
-const TIME_IS_UP = 1;
-const CANCELLED = 2;
 
 export async function searchIndex(
   index: MemoryIndex,
@@ -24,12 +23,12 @@ export async function searchIndex(
   options: SearchOptions,
 ): Promise<SearchResult> {
   const parts = split(index, query);
-  const run = new Run(index, options, parts.length);
+  const run = new Run(index, options);
   try {
     const { filesShownMax = Number.MAX_SAFE_INTEGER, filesListedMax = 0 } = options;
     const filesMax = Math.max(filesShownMax, filesListedMax);
     const replies = await Promise.all(
-      parts.map((range, part) => run.start(part, range, { query, filesMax, lines: false })),
+      parts.map((range) => run.start(range, { query, filesMax, lines: false })),
     );
     const turns = new Turns();
     const hits = (await inOrder(index, replies, turns)).slice(0, filesMax);
@@ -51,14 +50,14 @@ export async function* searchIndexLines(
   query: EngineQuery,
   options: SearchOptions,
 ): AsyncGenerator<Uint8Array> {
-  const run = new Run(index, options, 1);
+  const run = new Run(index, options);
   const pieces: Uint8Array[] = [];
   let wake: () => void = () => undefined;
   let finished = false;
   try {
     const asked = { query, filesMax: 0, lines: true };
     const reply = run
-      .start(0, [0, index.parts.length], asked, (piece) => {
+      .start([0, index.parts.length], asked, (piece) => {
         pieces.push(piece);
         wake();
       })
@@ -84,7 +83,7 @@ export async function* searchIndexLines(
       `${JSON.stringify({ done: true, ...counts, ...(partial === undefined ? {} : { partial }) })}\n`,
     );
   } finally {
-    run.stop(CANCELLED);
+    run.stop("cancelled");
     run.abandon();
     run.end();
   }
@@ -94,59 +93,57 @@ export async function* searchIndexLines(
 class Run {
   readonly #index: MemoryIndex;
   readonly #options: SearchOptions;
-  readonly #control: SharedArrayBuffer;
-  readonly #flags: Int32Array;
   readonly #running: Running[] = [];
   readonly #timer: Timer;
-  readonly #onAbort = (): void => this.stop(CANCELLED);
+  readonly #onAbort = (): void => this.stop("cancelled");
+  #stopped: "time-cap" | "cancelled" | undefined;
 
-  constructor(index: MemoryIndex, options: SearchOptions, parts: number) {
+  constructor(index: MemoryIndex, options: SearchOptions) {
     this.#index = index;
     this.#options = options;
-    this.#control = controlOf(parts);
-    this.#flags = new Int32Array(this.#control);
-    this.#timer = index.ports.clock.after(options.timeCapMs ?? TIME_CAP_MS, () => this.stop(TIME_IS_UP));
-    if (options.signal?.aborted === true) this.stop(CANCELLED);
+    this.#timer = index.ports.clock.after(options.timeCapMs ?? TIME_CAP_MS, () => this.stop("time-cap"));
+    if (options.signal?.aborted === true) this.stop("cancelled");
     options.signal?.addEventListener("abort", this.#onAbort);
   }
 
   start(
-    part: number,
     [from, to]: readonly [number, number],
-    asked: Pick<SearchJob, "query" | "filesMax" | "lines">,
+    asked: Pick<SearchAsked, "query" | "filesMax" | "lines">,
     onPiece?: (piece: Uint8Array) => void,
   ): Promise<SearchReply> {
-    const job = {
-      ...asked,
-      part,
-      from,
-      to,
-      index: this.#index.number,
-      bytesShownMax: this.#options.bytesShownMax ?? Number.MAX_SAFE_INTEGER,
-      matchesMax: this.#options.matchesMax ?? Number.MAX_SAFE_INTEGER,
-      control: this.#control,
-      firstOfLine: asked.lines && this.#options.firstOfLine === true,
-    };
-    const running = this.#index.ports.searchers.run(job, onPiece);
+    const running = this.#index.ports.searchers.run(
+      {
+        ...asked,
+        from,
+        to,
+        index: this.#index.number,
+        bytesShownMax: this.#options.bytesShownMax ?? Number.MAX_SAFE_INTEGER,
+        matchesMax: this.#options.matchesMax ?? Number.MAX_SAFE_INTEGER,
+        firstOfLine: asked.lines && this.#options.firstOfLine === true,
+      },
+      onPiece,
+    );
     this.#running.push(running);
-    if (this.#flags[control.stop] !== 0) running.withdraw();
+    if (this.#stopped !== undefined) halt(running);
     return running.reply;
   }
 
-  stop(reason: number): void {
-    Atomics.compareExchange(this.#flags, control.stop, 0, reason);
-    Atomics.notify(this.#flags, control.inFlight);
-    for (const each of this.#running) each.withdraw();
+  /** The first reason counts. */
+  stop(reason: "time-cap" | "cancelled"): void {
+    this.#stopped ??= reason;
+    for (const each of this.#running) halt(each);
   }
 
   taken(): void {
-    Atomics.sub(this.#flags, control.inFlight, 1);
-    Atomics.notify(this.#flags, control.inFlight);
+    for (const { cell } of this.#running) {
+      Atomics.sub(cell, word.inFlight, 1);
+      Atomics.notify(cell, word.inFlight);
+    }
   }
 
   /** Nobody looks at pieces any more. */
   abandon(): void {
-    Atomics.store(this.#flags, control.inFlight, 0);
+    for (const { cell } of this.#running) Atomics.store(cell, word.inFlight, 0);
   }
 
   sum(replies: readonly SearchReply[]): { counts: SearchCounts; partial?: PartialReason } {
@@ -161,15 +158,21 @@ class Run {
       bytesScanned: total("bytesScanned"),
     };
     const stopped = replies.map((reply) => reply.stopped);
-    if (stopped.includes("interrupted"))
-      return { counts, partial: this.#flags[control.stop] === TIME_IS_UP ? "time-cap" : "cancelled" };
+    if (stopped.includes("interrupted")) return { counts, partial: this.#stopped ?? "cancelled" };
     return stopped.includes("matches-max") ? { counts, partial: "matches-max" } : { counts };
   }
 
   end(): void {
     this.#timer.cancel();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    for (const each of this.#running) each.release();
   }
+}
+
+function halt(running: Running): void {
+  Atomics.store(running.cell, word.stop, 1);
+  Atomics.notify(running.cell, word.inFlight);
+  running.withdraw();
 }
 
 /** Ranges of segments, one per job. A search for a word of some length is over before a second thread has started. */

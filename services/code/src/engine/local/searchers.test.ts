@@ -53,3 +53,43 @@ test("one query after another finds what is there, in whatever order they come",
   for (const query of [rare, rare, everyLine, rare, everyLine, everyLine])
     expect((await index.search(query)).counts.matches).toBe(query === rare ? 1 : 100_000);
 });
+
+test("many that are asked at once are each answered, and one that is called off takes no other with it", async () => {
+  engine = openEngine({ memoryBytes: 32_000_000, workers: 1 }, { clock: new SystemClock() });
+  const indexes: CodeIndex[] = [];
+  for (let i = 0; i < 60; i += 1) {
+    const content = Buffer.from("needle\n".repeat(i + 1));
+    const document = { path: `${i}`, oid: i.toString(16).padStart(2, "0"), branches: ["main"], content };
+    indexes.push(await engine.build([document], { branches: ["main"] }));
+  }
+  const refused: EngineQuery = { kind: "regex", pattern: "(", caseSensitive: true, scope: "content" };
+  for (let round = 0; round < 20; round += 1) {
+    const leaving = new AbortController();
+    const found = indexes.map((index, i) =>
+      index
+        .search(i % 10 === 1 ? refused : rare, i % 10 === 0 ? { signal: leaving.signal } : {})
+        .then(({ counts, partial, files }) => [counts.matches, partial, files[0]?.path])
+        .catch((error: unknown) => (error as { code?: string }).code),
+    );
+    // Before anything was sent, and in the middle of it.
+    if (round % 2 === 0) leaving.abort();
+    else setImmediate(() => leaving.abort());
+    const wrong = (await Promise.all(found)).filter((each, i) => {
+      const whole = JSON.stringify([i + 1, undefined, String(i)]);
+      const cancelled = JSON.stringify([0, "cancelled", undefined]);
+      const told = JSON.stringify(each);
+      if (i % 10 === 1) return each !== "BAD_PATTERN";
+      return told !== whole && (i % 10 > 0 || told !== cancelled);
+    });
+    expect(wrong).toEqual([]);
+  }
+});
+
+test("a small one is answered at once though it was asked for together with one that takes long", async () => {
+  const index = await open();
+  const long = index.searchLines(everyLine, { timeCapMs: 600_000 })[Symbol.asyncIterator]();
+  reading.push(long);
+  const begun = long.next();
+  const [{ counts }] = await Promise.all([index.search(rare, { timeCapMs: 60_000 }), begun]);
+  expect(counts.matches).toBe(1);
+});

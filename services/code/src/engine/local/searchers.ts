@@ -2,21 +2,26 @@
  * The searching threads. A search goes to a thread that has nothing to do; when all have, it waits behind one of them, and when that one turns out to take long, it is given to
  * another, which is started for it if need be: the system then shares the processors out among them, so that a search of milliseconds does not wait for one of seconds. What waits longer
  * than its time cap is answered without a thread. A thread that dies is started again.
+ *
+ * One question goes to many repositories at once, so what is asked for in one turn of the event loop leaves as one message for each thread and question: the way to a thread and back takes
+ * longer than searching a small repository. Each is still claimed, stopped and passed on by itself.
  */
 import type { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "@keelson/kernel";
 import { EngineError } from "../errors.ts";
 import type { Arena } from "../memory/arena.ts";
+import type { EngineQuery } from "../query.ts";
+import { Cells, WITHDRAWN, before, isBegun, word, type Cell } from "../threads/cells.ts";
 import {
-  WITHDRAWN,
-  before,
-  control,
+  packJobs,
   type FromSearcher,
   type IndexPlace,
   type SearchJob,
   type SearchReply,
+  type SearchTerms,
   type ToSearcher,
 } from "../threads/protocol.ts";
+import { unpackReplies } from "../threads/replies.ts";
 import { startThread } from "../threads/start-thread.ts";
 
 /** How long a search may keep others waiting behind it before they are given to another thread. */
@@ -26,20 +31,30 @@ export const SPARE_THREADS = 4;
 /** One that was started beside the others goes away when it had nothing to do for so long. */
 const SPARE_IDLE_MS = 30_000;
 
+/** What is to be looked for in some segments of an index. */
+export type SearchAsked = Omit<SearchTerms, "query"> &
+  Omit<SearchJob, "job" | "cell"> & { readonly query: EngineQuery };
+
 interface Waiting {
   readonly job: SearchJob;
-  readonly flags: Int32Array;
+  readonly terms: SearchTerms;
+  readonly cell: Cell;
   readonly resolve: (reply: SearchReply) => void;
   readonly reject: (error: Error) => void;
   readonly onPiece: ((piece: Uint8Array) => void) | undefined;
   thread: Thread;
+  /** Whoever asked looks at its cell no more. */
+  released: boolean;
 }
 
 /** A part of a search that was given to the threads. */
 export interface Running {
   readonly reply: Promise<SearchReply>;
+  /** Its own until it is released. */
+  readonly cell: Int32Array;
   /** Ends it when no thread has begun with it: as a search that was stopped before it found anything. */
   withdraw(): void;
+  release(): void;
 }
 
 interface Thread {
@@ -52,6 +67,8 @@ interface Thread {
   readonly waiting: Set<Waiting>;
   /** When it began with the first of them, or was done with the last. */
   since: number;
+  /** Which search it was at when that was last looked at, and how far. */
+  seen: { readonly job: number; readonly beats: number };
 }
 
 export class Searchers {
@@ -61,6 +78,11 @@ export class Searchers {
   readonly #ordinary: number;
   readonly #indexes = new Map<number, IndexPlace>();
   readonly #jobs = new Map<number, Waiting>();
+  readonly #cells = new Cells((number, memory) => {
+    for (const { worker } of this.#threads) tell(worker, { kind: "board", number, memory });
+  });
+  /** What is sent when this turn of the event loop has asked for all that it will. */
+  #leaving: Waiting[] = [];
   #lastJob = 0;
   #closed = false;
   #look: Timer | undefined;
@@ -87,29 +109,32 @@ export class Searchers {
     for (const { worker } of this.#threads) tell(worker, { kind: "close", index });
   }
 
-  run(job: Omit<SearchJob, "job">, onPiece?: (piece: Uint8Array) => void): Running {
-    if (this.#closed)
-      return {
-        reply: Promise.reject(new EngineError("CLOSED", "the engine is closed")),
-        withdraw: () => undefined,
-      };
+  run({ query, index, from, to, ...rest }: SearchAsked, onPiece?: (piece: Uint8Array) => void): Running {
+    if (this.#closed) throw new EngineError("CLOSED", "the engine is closed");
     const number = ++this.#lastJob;
-    const flags = new Int32Array(job.control);
+    const cell = this.#cells.take();
+    const terms = { ...rest, query: JSON.stringify(query) };
     const thread = this.#threads.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
     let waiting!: Waiting;
     const reply = new Promise<SearchReply>((resolve, reject) => {
-      waiting = { job: { ...job, job: number }, flags, resolve, reject, onPiece, thread };
+      const job = { job: number, cell: cell.number, index, from, to };
+      waiting = { job, terms, cell, resolve, reject, onPiece, thread, released: false };
     });
     this.#jobs.set(number, waiting);
-    Atomics.store(flags, claimOf(waiting), before(thread.number));
+    Atomics.store(cell.words, word.claim, before(thread.number, number));
     this.#give(waiting, thread);
     this.#lookSoon();
     return {
       reply,
+      cell: cell.words,
       withdraw: () => {
         if (!this.#jobs.has(number) || !pass(waiting, WITHDRAWN)) return;
         this.#forget(waiting);
         waiting.resolve(NOTHING);
+      },
+      release: () => {
+        waiting.released = true;
+        if (!this.#jobs.has(number)) this.#cells.give(cell);
       },
     };
   }
@@ -127,12 +152,30 @@ export class Searchers {
     if (thread.waiting.size === 0) thread.since = this.#clock.now();
     thread.waiting.add(waiting);
     waiting.thread = thread;
-    tell(thread.worker, { kind: "search", job: waiting.job });
+    // After everything that was begun in this turn has got as far as this.
+    if (this.#leaving.push(waiting) === 1) process.nextTick(() => this.#send());
+  }
+
+  #send(): void {
+    const leaving = this.#leaving;
+    this.#leaving = [];
+    const messages = new Map<string, { thread: Thread; terms: SearchTerms; jobs: SearchJob[] }>();
+    for (const { job, terms, thread } of leaving) {
+      // Withdrawn before it left.
+      if (!this.#jobs.has(job.job)) continue;
+      const key = `${thread.number} ${terms.lines} ${terms.firstOfLine} ${terms.filesMax} ${terms.bytesShownMax} ${terms.matchesMax} ${terms.query}`;
+      const message = messages.get(key);
+      if (message) message.jobs.push(job);
+      else messages.set(key, { thread, terms, jobs: [job] });
+    }
+    for (const { thread, terms, jobs } of messages.values())
+      tell(thread.worker, { kind: "search", terms, jobs: packJobs(jobs) });
   }
 
   #forget(waiting: Waiting): void {
-    this.#jobs.delete(waiting.job.job);
+    if (!this.#jobs.delete(waiting.job.job)) return;
     waiting.thread.waiting.delete(waiting);
+    if (waiting.released) this.#cells.give(waiting.cell);
   }
 
   #lookSoon(): void {
@@ -151,12 +194,12 @@ export class Searchers {
     for (const thread of this.#threads) {
       if (thread.waiting.size < 2 || now - thread.since < PATIENCE_MS) continue;
       const free = this.#threads.filter(({ waiting }) => waiting.size === 0);
-      if (free.length === 0) free.push(...this.#another());
-      if (free.length === 0) return;
+      if (free.length === 0 && isAtLength(thread)) free.push(...this.#another());
+      if (free.length === 0) continue;
       let next = 0;
       for (const waiting of thread.waiting) {
         const other = free[next++ % free.length]!;
-        if (!pass(waiting, before(other.number))) continue;
+        if (!pass(waiting, before(other.number, waiting.job.job))) continue;
         thread.waiting.delete(waiting);
         this.#give(waiting, other);
       }
@@ -194,6 +237,7 @@ export class Searchers {
       ring: new Uint8Array(0),
       waiting: new Set(),
       since: this.#clock.now(),
+      seen: { job: 0, beats: 0 },
     };
     this.#threads.push(thread);
     this.#listen(thread);
@@ -205,6 +249,8 @@ export class Searchers {
     worker.unref();
     for (const [arena, { memory }] of this.#arenas.entries())
       tell(worker, { kind: "arena", number: arena, memory });
+    for (const [board, memory] of this.#cells.boards.entries())
+      tell(worker, { kind: "board", number: board, memory });
     for (const place of this.#indexes.values()) tell(worker, { kind: "open", place });
     return worker;
   }
@@ -220,8 +266,9 @@ export class Searchers {
       thread.worker = this.#open(thread.number);
       this.#listen(thread);
       for (const waiting of thread.waiting) {
-        if (Atomics.load(waiting.flags, claimOf(waiting)) === before(thread.number))
-          tell(thread.worker, { kind: "search", job: waiting.job });
+        const { job, terms, cell } = waiting;
+        if (Atomics.load(cell.words, word.claim) === before(thread.number, job.job))
+          tell(thread.worker, { kind: "search", terms, jobs: packJobs([job]) });
         else {
           this.#forget(waiting);
           waiting.reject(error);
@@ -232,18 +279,29 @@ export class Searchers {
   }
 
   #hear(message: Exclude<FromSearcher, { kind: "ring" }>, thread: Thread): void {
-    const waiting = this.#jobs.get(message.job);
-    if (waiting === undefined) return;
-    if (message.kind === "piece") {
-      const { piece } = message;
-      waiting.onPiece?.(piece instanceof Uint8Array ? piece : thread.ring.subarray(piece.from, piece.to));
+    if (message.kind === "done") {
+      for (const { job, reply } of unpackReplies(message))
+        this.#settle(job, (waiting) => waiting.resolve(reply));
       return;
     }
+    if (message.kind === "failed") {
+      const { code, message: text, position } = message;
+      const error = code === undefined ? new Error(text) : new EngineError(code, text, position);
+      this.#settle(message.job, (waiting) => waiting.reject(error));
+      return;
+    }
+    const { job, piece } = message;
+    this.#jobs
+      .get(job)
+      ?.onPiece?.(piece instanceof Uint8Array ? piece : thread.ring.subarray(piece.from, piece.to));
+  }
+
+  #settle(job: number, tell: (waiting: Waiting) => void): void {
+    const waiting = this.#jobs.get(job);
+    if (waiting === undefined) return;
     waiting.thread.since = this.#clock.now();
     this.#forget(waiting);
-    if (message.kind === "done") waiting.resolve(message);
-    else if (message.code === undefined) waiting.reject(new Error(message.message));
-    else waiting.reject(new EngineError(message.code, message.message, message.position));
+    tell(waiting);
   }
 }
 
@@ -252,14 +310,25 @@ const NOTHING: SearchReply = {
   stopped: "interrupted",
 };
 
-function claimOf({ job }: Waiting): number {
-  return control.claims + job.part;
+/**
+ * Whether it is still at the search that it was at when this was last asked, and has got on with it. One that has not got on only waits for a processor, and so would another that was started
+ * for what waits behind it.
+ */
+function isAtLength(thread: Thread): boolean {
+  const { job: jobBefore, beats: beatsBefore } = thread.seen;
+  for (const { job, cell } of thread.waiting) {
+    if (!isBegun(Atomics.load(cell.words, word.claim))) continue;
+    const beats = Atomics.load(cell.words, word.beats);
+    thread.seen = { job: job.job, beats };
+    return job.job === jobBefore && beats !== beatsBefore;
+  }
+  return false;
 }
 
 /** Takes it from before its thread; false when that has begun with it. */
-function pass(waiting: Waiting, to: number): boolean {
-  const from = before(waiting.thread.number);
-  return Atomics.compareExchange(waiting.flags, claimOf(waiting), from, to) === from;
+function pass({ cell, thread, job }: Waiting, to: number): boolean {
+  const from = before(thread.number, job.job);
+  return Atomics.compareExchange(cell.words, word.claim, from, to) === from;
 }
 
 function tell(worker: Worker, message: ToSearcher): void {

@@ -1,10 +1,10 @@
 /** What the engine and its threads say to each other. Memory is shared; messages only name places in it. */
 import type { EngineErrorCode } from "../errors.ts";
 import type { WasmMemory } from "../kernels/wasm.ts";
-import type { EngineQuery } from "../query.ts";
 import type { Counts } from "../search/executor.ts";
 import type { PackedHits } from "../search/packed-hits.ts";
 import type { PlacedDocument } from "../segment/writer.ts";
+import type { PackedReplies } from "./replies.ts";
 
 /** A run of bytes in an arena. */
 export interface Place {
@@ -26,56 +26,54 @@ export interface IndexPlace {
   readonly segments: readonly SegmentPlace[];
 }
 
-/** Words of the memory that a search shares with the one who asked. */
-export const control = {
-  /** Not 0: stop. */
-  stop: 0,
-  /** Pieces that were sent and not yet taken. */
-  inFlight: 1,
-  /** Here and after: for each part of the search, which thread it is for. */
-  claims: 2,
-} as const;
-
-/** What stands in a claim: the part lies before this thread, which may begin with it unless it was given to another or withdrawn meanwhile. */
-export function before(thread: number): number {
-  return thread + 1;
-}
-
-export function begunBy(thread: number): number {
-  return -thread - 1;
-}
-
-/** Its time was up before any thread came to it. */
-export const WITHDRAWN = 0;
-
-export function controlOf(parts: number): SharedArrayBuffer {
-  return new SharedArrayBuffer((control.claims + parts) * 4);
-}
-
-export interface SearchJob {
-  readonly job: number;
-  /** Which part of its search, for the claim. */
-  readonly part: number;
-  readonly index: number;
-  readonly query: EngineQuery;
-  /** Numbers of segments, half-open. */
-  readonly from: number;
-  readonly to: number;
+/** What is asked for, by any number of jobs. */
+export interface SearchTerms {
+  /** An `EngineQuery` as JSON: one text for many repositories is read once. */
+  readonly query: string;
   readonly filesMax: number;
   /** Matches of files after those that fill so much of an answer are not kept. */
   readonly bytesShownMax: number;
   readonly matchesMax: number;
-  readonly control: SharedArrayBuffer;
   /** As lines of JSON, in pieces, instead of hits. */
   readonly lines: boolean;
   readonly firstOfLine: boolean;
+}
+
+/** A part of a search: some segments of one index. */
+export interface SearchJob {
+  readonly job: number;
+  readonly cell: number;
+  readonly index: number;
+  /** Numbers of segments, half-open. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The five numbers of each, one after the other: objects would have to name them for each job anew. */
+export type PackedJobs = readonly number[];
+
+export function packJobs(jobs: readonly SearchJob[]): PackedJobs {
+  return jobs.flatMap(({ job, cell, index, from, to }) => [job, cell, index, from, to]);
+}
+
+export function* unpackJobs(packed: PackedJobs): Generator<SearchJob> {
+  for (let at = 0; at < packed.length; at += 5)
+    yield {
+      job: packed[at]!,
+      cell: packed[at + 1]!,
+      index: packed[at + 2]!,
+      from: packed[at + 3]!,
+      to: packed[at + 4]!,
+    };
 }
 
 export type ToSearcher =
   | { readonly kind: "arena"; readonly number: number; readonly memory: WasmMemory }
   | { readonly kind: "open"; readonly place: IndexPlace }
   | { readonly kind: "close"; readonly index: number }
-  | { readonly kind: "search"; readonly job: SearchJob };
+  | { readonly kind: "board"; readonly number: number; readonly memory: SharedArrayBuffer }
+  /** One after the other, each unless it was given to another thread meanwhile. */
+  | { readonly kind: "search"; readonly terms: SearchTerms; readonly jobs: PackedJobs };
 
 export interface SearchReply {
   readonly counts: Counts;
@@ -93,7 +91,7 @@ export type FromSearcher =
       readonly job: number;
       readonly piece: Uint8Array | { readonly from: number; readonly to: number };
     }
-  | ({ readonly kind: "done"; readonly job: number } & SearchReply)
+  | ({ readonly kind: "done" } & PackedReplies)
   | {
       readonly kind: "failed";
       readonly job: number;

@@ -7,6 +7,7 @@ import { EngineError } from "../errors.ts";
 import { RESERVED_BYTES, openKernels } from "../kernels/kernels.ts";
 import { copyBytes } from "../memory/copy-bytes.ts";
 import { SCRATCH_BYTES } from "../memory/scratch.ts";
+import type { EngineQuery } from "../query.ts";
 import { execute, type Outcome, type Sink } from "../search/executor.ts";
 import { HitSink } from "../search/hit-sink.ts";
 import { Interrupted } from "../search/interrupted.ts";
@@ -15,15 +16,17 @@ import { packHits, type PackedHits } from "../search/packed-hits.ts";
 import { BranchMasks, type OpenSegment, type ThreadArena } from "../search/open-segment.ts";
 import { Segment } from "../segment/segment.ts";
 import { SymbolTable } from "../segment/symbols.ts";
+import { THROUGH, before, begunBy, cellOf, word } from "./cells.ts";
 import {
-  before,
-  begunBy,
-  control,
+  unpackJobs,
   type FromSearcher,
   type IndexPlace,
+  type PackedJobs,
   type SearchJob,
+  type SearchTerms,
   type ToSearcher,
 } from "./protocol.ts";
+import { ReplyPacker } from "./replies.ts";
 import { stepBack } from "./step-back.ts";
 
 /** Pieces of an answer that may wait to be taken before the search waits too. */
@@ -32,11 +35,16 @@ const PIECES_MAX = 4;
 const RING_BYTES_MIN = 65_536;
 const SLOT_BYTES = 1_048_576;
 const WAIT_MS = 50;
+/** Replies wait so long for others of the same message, and no longer: the next search may take seconds. */
+const REPLIES_MS = 2;
+/** Of their hits; more are not worth copying together. */
+const REPLIES_WORDS_MAX = 65_536;
 
 stepBack();
 const { thread } = workerData as { readonly thread: number };
 const port = parentPort!;
 const arenas: ThreadArena[] = [];
+const boards: SharedArrayBuffer[] = [];
 const indexes = new Map<
   number,
   { readonly branches: readonly string[]; readonly segments: readonly OpenSegment[] }
@@ -64,8 +72,11 @@ port.on("message", (message: ToSearcher) => {
     case "close":
       indexes.delete(message.index);
       break;
+    case "board":
+      boards[message.number] = message.memory;
+      break;
     case "search":
-      run(message.job);
+      runAll(message.terms, message.jobs);
       break;
   }
 });
@@ -91,87 +102,105 @@ function openSegments(place: IndexPlace): OpenSegment[] {
  * Where large pieces lie until they are taken: as memory of their own they would be garbage by the hundred megabytes before anyone collects it. It belongs to
  * the job whose pieces are in it, until the last is taken.
  */
-let ring: { readonly bytes: Uint8Array; flags: Int32Array } | undefined;
+let ring: { readonly bytes: Uint8Array; job: number; cell: Int32Array } | undefined;
 
-function ringOf(): Uint8Array {
-  if (ring === undefined || (ring.flags !== flags && Atomics.load(ring.flags, control.inFlight) !== 0)) {
+function ringOf(job: number): Uint8Array {
+  if (ring === undefined || (ring.job !== job && Atomics.load(ring.cell, word.inFlight) !== 0)) {
     const memory = new SharedArrayBuffer(PIECES_MAX * SLOT_BYTES);
-    ring = { bytes: new Uint8Array(memory), flags };
+    ring = { bytes: new Uint8Array(memory), job, cell };
     post({ kind: "ring", memory });
   }
-  ring.flags = flags;
+  ring.job = job;
+  ring.cell = cell;
   return ring.bytes;
 }
 
 /** Of the search that runs. */
-let flags = new Int32Array(new SharedArrayBuffer(4));
+let cell = new Int32Array(new SharedArrayBuffer(16));
+const replies = new ReplyPacker();
+let repliesSince = 0;
 
 function checkpoint(): void {
-  if (Atomics.load(flags, control.stop) !== 0) throw new Interrupted();
+  cell[word.beats]! += 1;
+  if (replies.count > 0 && performance.now() - repliesSince > REPLIES_MS) sendReplies();
+  if (Atomics.load(cell, word.stop) !== 0) throw new Interrupted();
 }
 
-function run(job: SearchJob): void {
-  flags = new Int32Array(job.control);
-  const claim = control.claims + job.part;
-  const mine = before(thread);
-  if (Atomics.compareExchange(flags, claim, mine, begunBy(thread)) !== mine) return;
+function runAll(terms: SearchTerms, jobs: PackedJobs): void {
+  const query = JSON.parse(terms.query) as EngineQuery;
+  for (const job of unpackJobs(jobs)) run(query, terms, job);
+  sendReplies();
+}
+
+function run(query: EngineQuery, terms: SearchTerms, job: SearchJob): void {
+  cell = cellOf(boards, job.cell);
+  const mine = before(thread, job.job);
+  if (Atomics.compareExchange(cell, word.claim, mine, begunBy(thread, job.job)) !== mine) return;
   try {
-    if (job.lines) {
+    if (terms.lines) {
       let pieces = 0;
-      const sink = new LineSink((piece) => send(job, piece, pieces++), job.firstOfLine);
-      const outcome = search(job, sink);
+      const sink = new LineSink((piece) => send(job, piece, pieces++), terms.firstOfLine);
+      const outcome = search(query, terms, job, sink);
       // Whoever stopped the search gets what was complete by then.
       if (outcome.stopped !== "interrupted") sink.finish();
-      post({ kind: "done", job: job.job, ...outcome });
+      reply(job, outcome, undefined);
     } else {
-      const sink = new HitSink(job.filesMax, job.bytesShownMax);
+      const sink = new HitSink(terms.filesMax, terms.bytesShownMax);
       let outcome: Outcome;
       let hits: PackedHits;
       try {
-        outcome = search(job, sink);
+        outcome = search(query, terms, job, sink);
         hits = packHits(sink.sorted());
       } finally {
         sink.release();
       }
-      const owned = [hits.scores.buffer, hits.shownBytes.buffer, hits.words.buffer] as ArrayBuffer[];
-      post({ kind: "done", job: job.job, ...outcome, hits }, owned);
+      reply(job, outcome, hits);
     }
   } catch (error) {
     const known = error instanceof EngineError ? error : undefined;
     const message = error instanceof Error ? (known?.message ?? error.stack ?? error.message) : String(error);
     post({ kind: "failed", job: job.job, code: known?.code, message, position: known?.position });
   }
+  Atomics.store(cell, word.claim, THROUGH);
 }
 
-function search(job: SearchJob, sink: Sink): Outcome {
+function reply({ job }: SearchJob, outcome: Outcome, hits: PackedHits | undefined): void {
+  if (replies.count > 0 && replies.words + (hits?.words.length ?? 0) > REPLIES_WORDS_MAX) sendReplies();
+  if (replies.count === 0) repliesSince = performance.now();
+  replies.add(job, outcome, hits);
+}
+
+function sendReplies(): void {
+  if (replies.count === 0) return;
+  const packed = replies.take();
+  post({ kind: "done", ...packed }, [packed.numbers.buffer, packed.words.buffer] as ArrayBuffer[]);
+}
+
+function search(query: EngineQuery, terms: SearchTerms, job: SearchJob, sink: Sink): Outcome {
   const index = indexes.get(job.index);
   if (index === undefined) throw new EngineError("CLOSED", "the index was released");
   const segments = index.segments.map((open, number) => ({ open, number })).slice(job.from, job.to);
-  return execute(
-    job.query,
-    segments,
-    { branches: index.branches, matchesMax: job.matchesMax, firstOfLine: job.firstOfLine, checkpoint },
-    sink,
-  );
+  const { matchesMax, firstOfLine } = terms;
+  return execute(query, segments, { branches: index.branches, matchesMax, firstOfLine, checkpoint }, sink);
 }
 
 function send(job: SearchJob, piece: Uint8Array, number: number): void {
   for (;;) {
-    const inFlight = Atomics.load(flags, control.inFlight);
+    const inFlight = Atomics.load(cell, word.inFlight);
     if (inFlight < PIECES_MAX) break;
     checkpoint();
-    Atomics.wait(flags, control.inFlight, inFlight, WAIT_MS);
+    Atomics.wait(cell, word.inFlight, inFlight, WAIT_MS);
   }
   if (piece.length < RING_BYTES_MIN || piece.length > SLOT_BYTES) {
     const own = piece.slice();
-    Atomics.add(flags, control.inFlight, 1);
+    Atomics.add(cell, word.inFlight, 1);
     post({ kind: "piece", job: job.job, piece: own }, [own.buffer]);
     return;
   }
   // Pieces are taken in order, so the one that was here before is.
   const from = (number % PIECES_MAX) * SLOT_BYTES;
-  copyBytes(piece, ringOf(), from);
-  Atomics.add(flags, control.inFlight, 1);
+  copyBytes(piece, ringOf(job.job), from);
+  Atomics.add(cell, word.inFlight, 1);
   post({ kind: "piece", job: job.job, piece: { from, to: from + piece.length } });
 }
 
