@@ -198,6 +198,41 @@ test("the fleet is healthy", async () => {
   expect(Buffer.isBuffer(answer) && answer.toString("latin1")).toContain("healthy");
 });
 
+test("in JSON, numbers may be texts, flags names, and what is missing is said in the answer", async () => {
+  const requests = [
+    { name: "json", unique_key: "a", hits: "2", limit: "10", duration: "60000" },
+    { name: "json", uniqueKey: "a", hits: 100, limit: 10, duration: 60_000, behavior: "DRAIN_OVER_LIMIT" },
+    {
+      name: "json",
+      unique_key: "b",
+      hits: 1,
+      limit: 3,
+      duration: 60_000,
+      algorithm: "LEAKY_BUCKET",
+      created_at: 0,
+    },
+    { name: "json", hits: 1, limit: 10, duration: 60_000 },
+  ];
+  const answer = await served.call("POST", "/v1/GetRateLimits", { requests });
+  expect(answer).toMatchObject({
+    status: 200,
+    body: {
+      responses: [
+        { status: "UNDER_LIMIT", remaining: "8" },
+        { status: "OVER_LIMIT", remaining: "0" },
+        { status: "UNDER_LIMIT", remaining: "2" },
+        { error: "field 'unique_key' cannot be empty" },
+      ],
+    },
+  });
+  expect(await served.call("GET", "/v1/HealthCheck")).toMatchObject({
+    status: 200,
+    body: { status: "healthy", peer_count: 4 },
+  });
+  const odd = [{ name: "n", unique_key: "k", behavior: "NO_SUCH" }];
+  expect((await served.call("POST", "/v1/GetRateLimits", { requests: odd })).status).toBe(400);
+});
+
 test("a fleet that is told of a Gubernator asks it, and its jobs keep to the limit", async () => {
   const other = await JobsGateway.start({}, { gubernator: served.gateway.grpcAddress ?? "" });
   const jobs = await connectJobs({ nodes: [other.address] });

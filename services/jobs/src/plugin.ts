@@ -7,6 +7,7 @@ import { jobRoutes } from "./http/job-routes.ts";
 import { overviewRoutes } from "./http/overview-routes.ts";
 import { queryRoutes } from "./http/query-routes.ts";
 import { queueRoutes } from "./http/queue-routes.ts";
+import { rateRoutes } from "./http/rate-routes.ts";
 import { jobsMetrics } from "./metrics.ts";
 import { jobsService } from "./service.ts";
 import { siloService } from "./silo/service.ts";
@@ -50,7 +51,7 @@ export const jobsPlugin = definePlugin({
   }),
   needs: ["objects"],
   service: jobsService,
-  http: { ...jobRoutes, ...bulkRoutes, ...queueRoutes, ...overviewRoutes, ...queryRoutes },
+  http: { ...jobRoutes, ...bulkRoutes, ...queueRoutes, ...overviewRoutes, ...queryRoutes, ...rateRoutes },
   grpc: [siloService, gubernatorService],
   verbs: jobsVerbs,
   metrics: jobsMetrics,

@@ -200,7 +200,7 @@ function askRemote(remote: RemoteLimiter, queue: DurableQueue, effects: readonly
     const { check, limits } = effect;
     void remote
       .check(limits)
-      .then(({ allowed, retryAtMs }) => queue.execute({ kind: "rateChecked", check, allowed, retryAtMs }))
+      .then((verdict) => queue.execute({ kind: "rateChecked", check, ...verdict }))
       // The queue has stopped: whoever opens the shard next asks anew.
       .catch(() => undefined);
   }

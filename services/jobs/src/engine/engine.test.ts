@@ -303,6 +303,23 @@ describe("limits", () => {
     expect(scene.queries.limits("t").map(({ held }) => held)).toEqual([1, 1]);
   });
 
+  it("of a rate that an outside limiter refuses hold up jobs that name them, and no others", () => {
+    const scene = new EngineScene({}, "outside");
+    const full: Limit = { ...rate, uniqueKey: "full" };
+    scene.enqueue(job("both", { limits: [rate, full] }), job("one", { limits: [rate], priority: 99 }));
+    expect(scene.leaseIds(2)).toEqual([]);
+    const [both, one] = scene.effects.flatMap((each) => (each.kind === "checkRate" ? [each.check] : []));
+    const retryAtMs = scene.wallMs + 3_600_000;
+    scene.do({ kind: "rateChecked", check: both!, allowed: false, refusedBy: 1, retryAtMs });
+    scene.do({ kind: "rateChecked", check: one!, allowed: true });
+    expect(scene.leaseIds(2)).toEqual(["one"]);
+    scene.enqueue(job("another", { limits: [rate] }));
+    scene.lease(2);
+    const asked = scene.effects.flatMap((each) => (each.kind === "checkRate" ? [each.check] : []));
+    // It was asked about at once: nothing blocks the limit that did not refuse.
+    expect(asked).toHaveLength(3);
+  });
+
   it("that float follow what workers report", () => {
     const scene = new EngineScene();
     const limits: Limit[] = [

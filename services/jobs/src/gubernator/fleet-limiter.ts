@@ -31,3 +31,14 @@ export async function checkRates(
   await Promise.all(asked);
   return answers;
 }
+
+/** Shards are what upstream's peers are. */
+export function limiterHealth({ map }: ShardCalls): { status: string; message: string; peerCount: number } {
+  const peerCount = map.ranges.length;
+  const isHealthy = peerCount > 0;
+  return {
+    status: isHealthy ? "healthy" : "unhealthy",
+    message: isHealthy ? "" : "no shard of the job queue is known yet",
+    peerCount,
+  };
+}

@@ -1,7 +1,7 @@
 /** Gubernator's `V1` service, served by the fleet: a client of Gubernator can use the job queue's nodes instead of a Gubernator of its own. */
 import { GrpcFailure, type GrpcCall, type GrpcService } from "@keelson/runtime";
 import { ShardCalls } from "../client/shard-calls.ts";
-import { checkRates } from "./fleet-limiter.ts";
+import { checkRates, limiterHealth } from "./fleet-limiter.ts";
 import {
   GET_RATE_LIMITS_REQ,
   GET_RATE_LIMITS_RESP,
@@ -39,15 +39,16 @@ export const gubernatorService: GrpcService = {
       decode: (bytes) => HEALTH_CHECK_REQ.decode(bytes),
       encode: (message) => HEALTH_CHECK_RESP.encode(message as object),
       handle(_, { access, host }: GrpcCall) {
-        const shards = new ShardCalls(access).map.ranges.length;
-        const isHealthy = shards > 0;
-        return Promise.resolve({
-          status: isHealthy ? "healthy" : "unhealthy",
-          message: isHealthy ? "" : "no shard of the job queue is known yet",
-          peerCount: shards,
-          advertiseAddress: host,
-        });
+        return Promise.resolve({ ...limiterHealth(new ShardCalls(access)), advertiseAddress: host });
       },
+    },
+    LiveCheck: {
+      kind: "unary",
+      scope: "read",
+      open: true,
+      decode: (bytes) => HEALTH_CHECK_REQ.decode(bytes),
+      encode: () => HEALTH_CHECK_REQ.encode({}),
+      handle: () => Promise.resolve({}),
     },
   },
 };

@@ -97,6 +97,12 @@ function newBucket(
   return { answer, bucket: { kind: "leaky", ...bucket } };
 }
 
+/** How long one hit takes to leak out; undefined when the request names no such time. */
+export function hitMsOf(request: RateLimitRequest, nowMs: number): number | undefined {
+  const pace = paceOf(request, nowMs);
+  return "problem" in pace ? undefined : pace.hitMs;
+}
+
 interface Pace {
   /** How long a bucket is remembered after a hit. */
   readonly lastsMs: number;

@@ -256,6 +256,23 @@ test("a token bucket that is told to reset forgets, and ignores the request's hi
   expect(limiter.check(request({ hits: 1 }), T0).remaining).toBe(9);
 });
 
+test("a reset forgets whatever bucket there was, of the other algorithm too", () => {
+  const limiter = new Limiter();
+  limiter.check(request({ hits: 8, algorithm: LEAKY }), T0);
+  const reset = request({ hits: 1, behaviour: BEHAVIOUR.resetRemaining });
+  expect(limiter.check(reset, T0)).toMatchObject({ remaining: 10, resetAtMs: 0 });
+});
+
+test("a time of 0 is none: the request was made when it came", () => {
+  const limiter = new Limiter();
+  const check = () => limiter.check(request({ limit: 2, createdAtMs: 0 }), T0);
+  expect([check(), check(), check()]).toMatchObject([
+    { remaining: 1, status: 0, resetAtMs: T0 + 30_000 },
+    { remaining: 0, status: 0 },
+    { remaining: 0, status: 1 },
+  ]);
+});
+
 test("another algorithm starts the limit anew", () => {
   const limiter = new Limiter();
   expect(limiter.check(request({ hits: 8 }), T0).remaining).toBe(2);

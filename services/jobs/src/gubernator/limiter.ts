@@ -26,9 +26,11 @@ export class Limiter {
     return this.#buckets.size;
   }
 
-  check(request: RateLimitRequest, nowMs: number): RateLimitAnswer {
-    const problem = requestProblem(request);
+  check(asked: RateLimitRequest, nowMs: number): RateLimitAnswer {
+    const problem = requestProblem(asked);
     if (problem !== undefined) return refusedLimit(problem);
+    // Upstream takes a time of 0 for none, as protobuf's older clients write it.
+    const request = asked.createdAtMs === 0 ? { ...asked, createdAtMs: undefined } : asked;
     const key = `${request.name}_${request.uniqueKey}`;
     const known = this.#buckets.get(key);
     const bucket = known === undefined || known.expireAtMs < nowMs ? undefined : known;

@@ -33,6 +33,21 @@ test("a leaky bucket names the moment at which the next hit fits", () => {
   expect(passes(limit({ algorithm: 1 }), 5)).toEqual([0, 0, 500, 1_000, 1_500]);
 });
 
+test("a leaky bucket of a minute of the calendar names the moment too, and is not asked every millisecond", () => {
+  const given = limit({
+    algorithm: 1,
+    limit: 60,
+    durationMs: 0,
+    behavior: BEHAVIOUR.durationIsGregorian,
+    hits: 60,
+  });
+  const full = rateAlgorithm.hit(undefined, given, T0);
+  const one = { ...given, hits: 1 };
+  const refused = rateAlgorithm.hit(full.state, one, T0 + 10);
+  expect(refused).toMatchObject({ allowed: false, retryAtMs: T0 + 1_000 });
+  expect(rateAlgorithm.hit(refused.state, one, T0 + 1_000).allowed).toBe(true);
+});
+
 test("never lets more through than the limit allows, whatever the times of asking", () => {
   for (const algorithm of [0, 1]) {
     const given = limit({ algorithm, limit: 5, durationMs: 1_000 });

@@ -5,7 +5,7 @@
 import type { RateAlgorithm, RateAnswer } from "../engine/model/ports.ts";
 import type { RateLimit } from "../engine/model/job-spec.ts";
 import type { Bucket } from "./bucket.ts";
-import { leakyBucket } from "./leaky-bucket.ts";
+import { hitMsOf, leakyBucket } from "./leaky-bucket.ts";
 import { ALGORITHM, RATE_STATUS, type RateLimitAnswer, type RateLimitRequest } from "./rate-limit.ts";
 import { tokenBucket } from "./token-bucket.ts";
 
@@ -39,7 +39,8 @@ function retryAt(
   if (answer.status === RATE_STATUS.underLimit || bucket === undefined) return undefined;
   if (bucket.kind === "token") return request.hits > request.limit ? undefined : bucket.expireAtMs + 1;
   if (request.hits > bucket.burst) return undefined;
-  const hitMs = bucket.duration / bucket.limit;
+  // A calendar interval's number says nothing about how long it is.
+  const hitMs = hitMsOf(request, wallMs) ?? BROKEN_LIMIT_WAIT_MS;
   const missing = Math.max(1, request.hits - Math.trunc(bucket.remaining));
   return bucket.updatedAtMs + Math.ceil(missing * hitMs);
 }

@@ -62,12 +62,12 @@ function limit(given: Partial<RateLimit>): RateLimit {
 test("allows what the server allows, and says when to come back", async () => {
   expect(await remote.check([limit({})])).toEqual({ allowed: true, retryAtMs: undefined });
   expect(await remote.check([limit({})])).toEqual({ allowed: true, retryAtMs: undefined });
-  expect(await remote.check([limit({})])).toEqual({ allowed: false, retryAtMs: NOW + 1_000 });
+  expect(await remote.check([limit({})])).toEqual({ allowed: false, refusedBy: 0, retryAtMs: NOW + 1_000 });
 });
 
-test("one limit that refuses refuses the job", async () => {
+test("one limit that refuses refuses the job, and is named", async () => {
   const verdict = await remote.check([limit({ uniqueKey: "free" }), limit({ uniqueKey: "full", hits: 3 })]);
-  expect(verdict.allowed).toBe(false);
+  expect(verdict).toMatchObject({ allowed: false, refusedBy: 1 });
 });
 
 test("checks of one turn are one call", async () => {

@@ -10,6 +10,8 @@ import { RATE_STATUS, type RateLimitAnswer, type RateLimitRequest } from "./rate
 
 export interface RemoteVerdict {
   readonly allowed: boolean;
+  /** The place of the limit that refused, among those asked about: the one that takes longest. */
+  readonly refusedBy?: number;
   /** When it is worth asking again. */
   readonly retryAtMs: number | undefined;
 }
@@ -38,14 +40,17 @@ export class RemoteLimiter {
   async check(limits: readonly RateLimit[]): Promise<RemoteVerdict> {
     try {
       const answers = await Promise.all(limits.map((limit) => this.#batcher.add(requestOf(limit), 100)));
-      const refusals = answers.filter(
-        ({ status, error }) => error !== "" || status === RATE_STATUS.overLimit,
-      );
-      if (refusals.length === 0) return { allowed: true, retryAtMs: undefined };
-      const broken = refusals.find(({ error }) => error !== "");
-      if (broken !== undefined) this.#onProblem(new Error(`Gubernator: ${broken.error}`));
-      const resetAtMs = Math.max(...refusals.map((each) => each.resetAtMs));
-      return { allowed: false, retryAtMs: resetAtMs > 0 ? resetAtMs : undefined };
+      let refusedBy: number | undefined;
+      let broken: string | undefined;
+      for (const [index, { status, error, resetAtMs }] of answers.entries()) {
+        if (error === "" && status !== RATE_STATUS.overLimit) continue;
+        if (error !== "") broken = error;
+        if (refusedBy === undefined || resetAtMs > answers[refusedBy]!.resetAtMs) refusedBy = index;
+      }
+      if (refusedBy === undefined) return { allowed: true, retryAtMs: undefined };
+      if (broken !== undefined) this.#onProblem(new Error(`Gubernator: ${broken}`));
+      const { resetAtMs } = answers[refusedBy]!;
+      return { allowed: false, refusedBy, retryAtMs: resetAtMs > 0 ? resetAtMs : undefined };
     } catch (error) {
       this.#onProblem(error as Error);
       return { allowed: false, retryAtMs: this.#wallMs() + RETRY_MS };

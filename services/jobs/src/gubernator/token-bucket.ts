@@ -19,8 +19,10 @@ export function tokenBucket(
   request: RateLimitRequest,
   nowMs: number,
 ): BucketStep {
+  // Whatever kind of bucket it was.
+  if (bucket !== undefined && hasBehaviour(request.behaviour, BEHAVIOUR.resetRemaining))
+    return reset(request);
   if (bucket?.kind !== "token") return newBucket(request, nowMs);
-  if (hasBehaviour(request.behaviour, BEHAVIOUR.resetRemaining)) return reset(request);
   const next = { ...bucket };
   if (next.limit !== request.limit) {
     next.remaining = Math.max(0, next.remaining + request.limit - next.limit);

@@ -1,9 +1,8 @@
-/** Routes about queues and not one job: schedules, groups, tenants, events, shards, rate limits. */
+/** Routes about queues and not one job: schedules, groups, tenants, events, shards. */
 import { route, type Part, type ShardDirectory } from "@keelson/runtime";
 import { z } from "zod";
 import { followEvents } from "../client/event-feed.ts";
 import { SERVICE, ShardCalls } from "../client/shard-calls.ts";
-import { encodeValue } from "../client/values.ts";
 import {
   isRefusal,
   type EngineStats,
@@ -11,10 +10,10 @@ import {
   type LimitView,
   type TenantView,
 } from "../engine/index.ts";
-import { checkRates } from "../gubernator/fleet-limiter.ts";
 import { hex } from "../shard/ranges.ts";
 import { ShardFailure } from "../shard/shard-failure.ts";
 import { ask, command } from "./job-routes.ts";
+import { bytesOfJson, jsonOfValue } from "./json-value.ts";
 import { Counts, GroupParams, NewSchedule, Nothing, ScheduleParams, TenantParams } from "./schemas.ts";
 import { mergeGroups, mergeStats } from "./merge.ts";
 
@@ -36,18 +35,6 @@ const GroupShown = z.object({
     z.object({ tenant: z.string(), ready: z.number(), running: z.number(), weight: z.number() }),
   ),
 });
-const Rate = z.object({
-  name: z.string(),
-  unique_key: z.string(),
-  hits: z.coerce.number().default(0),
-  limit: z.coerce.number().default(0),
-  duration: z.coerce.number().default(0),
-  algorithm: z.union([z.number(), z.enum(["TOKEN_BUCKET", "LEAKY_BUCKET"])]).default(0),
-  behavior: z.coerce.number().default(0),
-  burst: z.coerce.number().default(0),
-  created_at: z.coerce.number().optional(),
-});
-
 /** A shard that is not there is said to be missing at once; asked for, it would be waited for. */
 export function existing(shard: string, shards: ShardDirectory): string {
   // No list at all: there may be one in a moment.
@@ -94,7 +81,7 @@ export const queueRoutes = {
       kind: "custom",
       async handle({ params, body }, call) {
         const { payload, ...job } = body.job;
-        const schedule = { ...body, ...params, job: { ...job, payload: encodeValue(payload) } };
+        const schedule = { ...body, ...params, job: { ...job, payload: bytesOfJson(payload) } };
         return (await command(call, params.tenant, { kind: "putSchedule", schedule })) as {
           nextAtMs?: number;
         };
@@ -202,7 +189,10 @@ export const queueRoutes = {
     mode: "read",
     to: {
       kind: "custom",
-      handle: ({ query }, call) => followEvents(new ShardCalls(call.access), query, call.signal),
+      async *handle({ query }, call) {
+        for await (const event of followEvents(new ShardCalls(call.access), query, call.signal))
+          yield event.kind === "progress" ? { ...event, progress: jsonOfValue(event.progress) } : event;
+      },
     },
   }),
   shards: route({
@@ -260,50 +250,8 @@ export const queueRoutes = {
         const calls = new ShardCalls(call.access);
         existing(params.shard, call.access.shards(SERVICE));
         for await (const lines of calls.stream(params.shard, "dump", query, call.signal))
-          yield* lines as readonly { key: string; value: unknown }[];
-      },
-    },
-  }),
-  rateLimits: route({
-    verb: "POST",
-    path: "/rate-limits",
-    alsoAt: ["/v1/GetRateLimits"],
-    summary: "Gubernator's GetRateLimits in JSON",
-    body: z.object({ requests: z.array(Rate).max(1_000) }),
-    answer: z.object({
-      responses: z.array(
-        z.object({
-          status: z.enum(["UNDER_LIMIT", "OVER_LIMIT"]),
-          limit: z.string(),
-          remaining: z.string(),
-          reset_time: z.string(),
-          error: z.string(),
-        }),
-      ),
-    }),
-    scope: "write",
-    mode: "write",
-    to: {
-      kind: "custom",
-      async handle({ body }, { access, timeoutMs }) {
-        const requests = body.requests.map(({ unique_key, behavior, algorithm, created_at, ...rest }) => ({
-          ...rest,
-          uniqueKey: unique_key,
-          behaviour: behavior,
-          algorithm: algorithm === "TOKEN_BUCKET" ? 0 : algorithm === "LEAKY_BUCKET" ? 1 : algorithm,
-          createdAtMs: created_at,
-        }));
-        const answers = await checkRates(new ShardCalls(access), requests, timeoutMs);
-        return {
-          // 64-bit numbers are texts in protobuf's JSON.
-          responses: answers.map(({ status, limit, remaining, resetAtMs, error }) => ({
-            status: status === 1 ? ("OVER_LIMIT" as const) : ("UNDER_LIMIT" as const),
-            limit: String(limit),
-            remaining: String(remaining),
-            reset_time: String(resetAtMs),
-            error,
-          })),
-        };
+          for (const { key, value } of lines as readonly { key: string; value: unknown }[])
+            yield { key, value: jsonOfValue(value) };
       },
     },
   }),

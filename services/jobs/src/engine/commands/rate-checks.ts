@@ -3,8 +3,11 @@ import { decodeBody } from "../codec/body.ts";
 import { DONE, type Core } from "../core.ts";
 import type { Command, Done } from "../model/command.ts";
 import { retryAt } from "../scheduler/gate.ts";
+import { rateKey } from "../state/binding.ts";
+import { limitName } from "../state/limit-key.ts";
 
-export function rateChecked(core: Core, { check, allowed, retryAtMs }: Command<"rateChecked">): Done {
+export function rateChecked(core: Core, command: Command<"rateChecked">): Done {
+  const { check, allowed, refusedBy = 0, retryAtMs } = command;
   const { scheduler, state } = core;
   const job = scheduler.checks.get(check);
   // Cancelled meanwhile, or the question of an earlier process.
@@ -13,8 +16,9 @@ export function rateChecked(core: Core, { check, allowed, retryAtMs }: Command<"
     scheduler.passCheck(job);
     return DONE;
   }
-  const key = job.limits?.find(({ kind }) => kind === "rate");
-  const limit = decodeBody(job.body).limits?.find((each) => each.kind === "rate");
+  const rates = decodeBody(job.body).limits?.filter((each) => each.kind === "rate") ?? [];
+  const limit = rates[refusedBy] ?? rates[0];
+  const key = limit && job.tenant.limits?.get(limitName("rate", rateKey(limit)));
   scheduler.dropCheck(job);
   if (key === undefined || limit === undefined)
     throw new Error(`job ${job.id} was checked without a rate limit`);

@@ -112,7 +112,16 @@ export interface Exchanges {
     answer: Done | Refusal;
   };
   /** The answer of an outside limiter to a `checkRate` effect. */
-  rateChecked: { ask: { check: number; allowed: boolean; retryAtMs?: number | undefined }; answer: Done };
+  rateChecked: {
+    ask: {
+      check: number;
+      allowed: boolean;
+      /** Which of the limits that were asked about refused, so that only jobs that name it wait. */
+      refusedBy?: number | undefined;
+      retryAtMs?: number | undefined;
+    };
+    answer: Done;
+  };
   cancel: { ask: JobName; answer: Done | Refusal };
   restart: { ask: JobName; answer: Done | Refusal };
   expedite: { ask: JobName; answer: Done | Refusal };
