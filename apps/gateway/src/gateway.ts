@@ -162,6 +162,7 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
           clock,
           problem,
           timeoutMs: limits.timeoutMs,
+          ready: () => health().ready,
         })
       : undefined;
   let where: AddressInfo;

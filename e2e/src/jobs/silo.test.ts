@@ -211,3 +211,16 @@ test("Gubernator's V1 counts for everybody", async () => {
   expect(new Set(statuses).size).toBe(3);
   expect(statuses[2]).toMatch(/^0a..0801/);
 });
+
+test("the gateway's gRPC says of itself and of each service that it serves", async () => {
+  const check = async (service: string) => {
+    const asked =
+      service === "" ? Buffer.alloc(0) : Buffer.from([0x0a, service.length, ...Buffer.from(service)]);
+    const answer = await client.raw("/grpc.health.v1.Health/Check", asked);
+    return Buffer.isBuffer(answer) ? answer.toString("hex") : answer.code;
+  };
+  expect(await check("")).toBe("0801");
+  expect(await check("silo.v1.Silo")).toBe("0801");
+  expect(await check("pb.gubernator.V1")).toBe("0801");
+  expect(await check("nobody.v1")).toBe(5);
+});

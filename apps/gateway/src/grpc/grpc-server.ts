@@ -34,6 +34,7 @@ import { WatchedCertificate } from "../http/watched-certificate.ts";
 import type { GatewayMetrics } from "../observe/gateway-metrics.ts";
 import { Problem, problemOf } from "../problem.ts";
 import type { Shedding } from "../shedding.ts";
+import { healthDefinition, healthHandlers } from "./health-service.ts";
 import { ShownCertificate } from "./shown-certificate.ts";
 
 export interface GrpcPorts {
@@ -50,6 +51,8 @@ export interface GrpcPorts {
   readonly problem: (text: string) => void;
   /** For calls that bring no deadline. */
   readonly timeoutMs: number;
+  /** Whether calls should be sent here, for the health service. */
+  readonly ready: () => boolean;
 }
 
 /** As much as clients of the protocols that are served here send. */
@@ -66,8 +69,16 @@ export class GrpcServer {
 
   constructor(ports: GrpcPorts) {
     this.#ports = ports;
+    const services = new Set<string>();
     for (const plugin of ports.plugins)
-      for (const { name, methods } of plugin.grpc ?? []) this.#add(plugin, name, methods);
+      for (const { name, methods } of plugin.grpc ?? []) {
+        services.add(name);
+        this.#add(plugin, name, methods);
+      }
+    this.#server.addService(
+      healthDefinition,
+      healthHandlers({ clock: ports.clock, ready: ports.ready, services }),
+    );
   }
 
   /** Where it listens. Rejects when the address cannot be had. */
