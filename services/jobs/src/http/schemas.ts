@@ -7,9 +7,15 @@ import {
   type JobView,
   type ScheduleView,
 } from "../engine/index.ts";
-import { decodeValue, encodeValue } from "../client/values.ts";
+import { bytesOfJson, jsonOf, jsonOfValue } from "./json-value.ts";
 
-const text = (max: number) => z.string().min(1).max(max);
+/** Half a character would become another one on the way. */
+const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => !/\p{Surrogate}/u.test(value), { message: "contains half a character" });
 const ms = z.int().min(0);
 
 const Tenant = text(JOB_LIMITS.tenantCharsMax).describe("whose jobs; - when there is only one");
@@ -163,7 +169,7 @@ export const Schedule = z.object({
 });
 
 export function specOf(tenant: string, id: string, { payload, ...job }: z.output<typeof NewJob>): JobSpec {
-  return { ...job, tenant, id, payload: encodeValue(payload) };
+  return { ...job, tenant, id, payload: bytesOfJson(payload) };
 }
 
 export function jobOf(view: JobView & { readonly progress?: unknown }): z.input<typeof Job> {
@@ -199,7 +205,7 @@ export function jobOf(view: JobView & { readonly progress?: unknown }): z.input<
     cancelledAtMs,
     expiresAtMs,
     ...termsOf(spec),
-    ...(view.progress === undefined ? {} : { progress: view.progress }),
+    ...(view.progress === undefined ? {} : { progress: jsonOfValue(view.progress) }),
   };
 }
 
@@ -236,20 +242,4 @@ export function outcomeOf(outcome: AttemptOutcome): { result?: unknown; code?: s
   if (outcome.kind === "succeeded") return { result: jsonOf(outcome.result) };
   if (outcome.kind === "failed") return { code: outcome.code, data: jsonOf(outcome.data) };
   return {};
-}
-
-/** Values that JSON has none for are shown in a way that it has. */
-function jsonOf(bytes: Uint8Array): unknown {
-  return plain(decodeValue(bytes));
-}
-
-function plain(value: unknown): unknown {
-  if (typeof value === "bigint") return value.toString();
-  if (value instanceof Uint8Array) return { base64: Buffer.from(value).toString("base64") };
-  if (value instanceof Map)
-    return Object.fromEntries(Array.from(value, ([key, each]) => [String(key), plain(each)]));
-  if (value instanceof Set) return Array.from(value, plain);
-  if (value instanceof Date || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(plain);
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
 }

@@ -17,6 +17,7 @@ import {
 import { Limiter } from "../gubernator/limiter.ts";
 import type { RateLimitRequest } from "../gubernator/rate-limit.ts";
 import type { DurableQueue } from "../storage/durable-queue.ts";
+import { bytesOfView, fittingPage, fittingView, fittingViews } from "./answer-room.ts";
 import { dumpJob, type DumpLine } from "./dump.ts";
 import { History } from "./history.ts";
 import { unpackJobs, type Add } from "./packed/jobs.ts";
@@ -33,6 +34,7 @@ import { WorkDesk } from "./work-desk.ts";
 const KNOWN_MAX = 100_000;
 /** In one item of a dump. */
 const DUMP_LINES = 500;
+const DUMP_BYTES = 1024 * 1024;
 const NO_JOBS = { scheduled: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 };
 
 export interface JobsShardOptions {
@@ -98,7 +100,7 @@ export class JobsShard implements Shard {
       case "get":
         return this.#get(this.#inRange(bodyOf<JobName>("name", body)));
       case "list":
-        return this.queue.page(this.#inRange(bodyOf<ListQuery>("list", body)));
+        return fittingPage(await this.queue.page(this.#inRange(bodyOf<ListQuery>("list", body))));
       case "tenant": {
         const { tenant } = this.#inRange(bodyOf<{ tenant: string }>("tenant", body));
         const { queries } = this.queue;
@@ -111,7 +113,9 @@ export class JobsShard implements Shard {
         return this.queue.overview.schedules(limit, tenant);
       }
       case "recent":
-        return this.queue.recent(bodyOf<RecentQuery>("recent", body), (tenant) => this.#holds(tenant));
+        return fittingViews(
+          await this.queue.recent(bodyOf<RecentQuery>("recent", body), (tenant) => this.#holds(tenant)),
+        );
       case "history":
         return this.#history.since(bodyOf<{ fromMs: number }>("history", body).fromMs);
       case "groups":
@@ -237,7 +241,8 @@ export class JobsShard implements Shard {
   }
 
   async #get(name: JobName): Promise<(JobView & { readonly progress?: unknown }) | undefined> {
-    const view = await this.queue.get(name);
+    const found = await this.queue.get(name);
+    const view = found && fittingView(found);
     const progress = this.#progress.get(name);
     return view === undefined || progress === undefined ? view : { ...view, progress };
   }
@@ -247,14 +252,17 @@ export class JobsShard implements Shard {
       this.queue.queries.leases().map((lease) => [`${lease.tenant}\n${lease.id}`, lease]),
     );
     let lines: DumpLine[] = [];
-    for await (const view of this.queue.everyJob()) {
+    let bytes = 0;
+    for await (const found of this.queue.everyJob()) {
       // What a split left of the other half.
-      if (!this.#holds(view.spec.tenant)) continue;
+      if (!this.#holds(found.spec.tenant)) continue;
+      const view = fittingView(found);
       for (const line of dumpJob(view, leases.get(`${view.spec.tenant}\n${view.spec.id}`)))
         if (line.key.startsWith(prefix)) lines.push(line);
-      if (lines.length < DUMP_LINES) continue;
+      bytes += bytesOfView(view);
+      if (lines.length < DUMP_LINES && bytes < DUMP_BYTES) continue;
       yield lines;
-      lines = [];
+      [lines, bytes] = [[], 0];
     }
     if (lines.length > 0) yield lines;
   }

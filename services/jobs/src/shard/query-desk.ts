@@ -1,6 +1,6 @@
 /** Answers SQL about a shard: a few statements at a time, each for a bounded time, and between rows everybody else has a turn. */
 import type { Clock } from "@keelson/kernel";
-import { SqlError, Statement, type Column, type Row, type Value } from "../sql/index.ts";
+import { rowBytes, SqlError, Statement, type Column, type Row, type Value } from "../sql/index.ts";
 import type { DurableQueue } from "../storage/durable-queue.ts";
 import { rowsOf } from "./query-tables.ts";
 
@@ -17,6 +17,7 @@ export type QueryItem = { readonly columns: readonly Column[] } | { readonly row
 const STATEMENTS_MAX = 8;
 const STATEMENT_MS = 5_000;
 const BATCH_ROWS = 500;
+const BATCH_BYTES = 1024 * 1024;
 /** Rows between two looks at the clock. */
 const TURN_ROWS = 250;
 
@@ -54,11 +55,13 @@ export class QueryDesk {
         this.#inTurns(things, untilMs);
       const source = { shard, queue, nowMs: clock.wall(), shows, inTurns };
       let rows: Row[] = [];
+      let bytes = 0;
       for await (const row of statement.run(rowsOf(statement, source))) {
         rows.push(row);
-        if (rows.length < BATCH_ROWS) continue;
+        bytes += rowBytes(row);
+        if (rows.length < BATCH_ROWS && bytes < BATCH_BYTES) continue;
         yield { rows };
-        rows = [];
+        [rows, bytes] = [[], 0];
       }
       if (rows.length > 0) yield { rows };
     } finally {

@@ -2,6 +2,7 @@
 import type { AbortSignalLike } from "@keelson/kernel";
 import type { Effect, JobName, JobView } from "../engine/index.ts";
 import { isFinal } from "../engine/index.ts";
+import { bytesOfResult, partsOf } from "./answer-room.ts";
 import { Outbox, whenGone } from "./outbox.ts";
 import {
   PROTOCOL_LIMITS,
@@ -62,7 +63,7 @@ export class WatchDesk {
     if (jobs.length === 0) outbox.end();
     const unlisten = whenGone(signal, () => outbox.end());
     try {
-      yield* outbox;
+      for await (const items of outbox) yield* partsOf(items, bytesOfResult);
     } finally {
       unlisten();
       this.#outboxes.delete(outbox as Outbox<never>);
