@@ -16,12 +16,15 @@ import {
   type FileList,
   type Head,
 } from "./git/index.ts";
+import type { Limiter } from "./limiter.ts";
 import type { Repository } from "./repository.ts";
 
 export interface BuildPorts {
   readonly engine: CodeEngine;
   readonly clones: CloneCache;
   readonly limits: DocumentLimits;
+  /** So many are built at once. Servers are waited for before: one that says nothing takes nobody's place. */
+  readonly builds: Limiter;
   readonly now: () => number;
   /** Told what it will need before it is built; rejects when there is no such room. */
   readonly room: (bytes: number) => Promise<void>;
@@ -65,12 +68,10 @@ export async function build(ports: BuildPorts, request: BuildRequest): Promise<B
 }
 
 async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest): Promise<Built | undefined> {
-  const { repository, previous, signal } = request;
-  const { name } = repository;
+  const { previous, signal } = request;
   const startedAt = ports.now();
   const cloning = ports.tracer?.start("clone", "internal", ports.span?.traceparent);
   let heads: readonly Head[];
-  let list: FileList;
   try {
     heads = await clone.look(signal);
     request.missing?.(clone.missing);
@@ -79,20 +80,30 @@ async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest)
       return undefined;
     }
     await clone.fetch(heads, signal);
-    list = await listFiles(clone.folder, heads, ports.limits, name, signal);
-    cloning?.set("files", list.files.length).end();
+    cloning?.end();
   } catch (error) {
     cloning?.end(String(error));
     throw error;
   }
-  const fetchedAt = ports.now();
+  const fetchMs = ports.now() - startedAt;
+  return ports.builds.run(() => indexed(clone, heads, fetchMs, ports, request));
+}
+
+async function indexed(
+  clone: Clone,
+  heads: readonly Head[],
+  fetchMs: number,
+  ports: BuildPorts,
+  request: BuildRequest,
+): Promise<Built> {
+  const startedAt = ports.now();
+  const list = await listFiles(clone.folder, heads, ports.limits, request.repository.name, request.signal);
   await ports.room(expectedBytes(list.contentBytes, list.files.length));
   const indexing = ports.tracer?.start("index", "internal", ports.span?.traceparent);
   try {
     const index = await index_(clone, list, heads, ports, request);
     indexing?.set("documents", index.stats.documents).end();
-    const fetchMs = fetchedAt - startedAt;
-    return { index, heads, fetchMs, buildMs: ports.now() - fetchedAt, submodules: list.submodules };
+    return { index, heads, fetchMs, buildMs: ports.now() - startedAt, submodules: list.submodules };
   } catch (error) {
     indexing?.end(String(error));
     throw error;

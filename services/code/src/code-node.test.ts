@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo } from "node:net";
 import { TestFleet } from "@keelson/testkit";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CodeFleet } from "./fixtures/code-fleet.ts";
@@ -96,6 +97,25 @@ describe("a fleet of code nodes", () => {
     await code.call("catalogue", "remove", { names: [row!.name] });
     await eventually("it is gone", () => holder(1) === undefined);
     expect([...code.engines.values()].map(({ memory }) => memory.usedBytes)).toEqual([0, 0]);
+  });
+
+  test("servers that take connections and say nothing keep nobody else waiting", async () => {
+    const silent = createServer((socket) => socket.on("error", () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    try {
+      code = new CodeFleet(fleet(), { gitTimeoutMs: 20_000 });
+      await code.add("a");
+      const { port } = silent.address() as AddressInfo;
+      await add(...[1, 2, 3, 4, 5, 6].map((n) => ({ url: `http://127.0.0.1:${port}/${n}.git` })));
+      const [row] = await add({ url: code.scratch.repository("one", { "a.txt": "first" }) });
+      expect((await search(row!.id, "first")).files).toHaveLength(1);
+      code.scratch.commit(`${code.scratch.folder}/one`, { "a.txt": "second" });
+      await code.call("catalogue", "poke", { name: row!.name });
+      await eventually("a push", async () => (await search(row!.id, "second")).files.length === 1, 10_000);
+      await expect(search(1, "x")).rejects.toThrow(/loading|longer than/);
+    } finally {
+      silent.close();
+    }
   });
 
   test("counts searches, and shows the memory of what it holds, but not of what has left", async () => {

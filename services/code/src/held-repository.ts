@@ -9,7 +9,6 @@ import { build, type BuildPorts, type Built } from "./build.ts";
 import { CodeError } from "./code-error.ts";
 import { EngineError, type CodeIndex, type SymbolReader } from "./engine/index.ts";
 import { GitError, noBranch, type Head } from "./git/index.ts";
-import type { Limiter } from "./limiter.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import { shardOf, type IndexRecord, type Repository } from "./repository.ts";
 import { RepositoryShard } from "./shard.ts";
@@ -25,7 +24,6 @@ export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now
   readonly clock: Clock;
   readonly random: Random;
   readonly access: FleetAccess;
-  readonly builds: Limiter;
   readonly transfers: Transfers;
   readonly metrics: CodeMetrics;
   readonly tracer?: Tracer | undefined;
@@ -272,26 +270,24 @@ export class HeldRepository implements Prepared {
     previous: Current | undefined,
     progress?: (fraction: number) => void,
   ): Promise<Built | undefined> {
-    const { builds, clock } = this.#ports;
+    const { clock } = this.#ports;
     this.#branches = repository.branches;
-    return builds.run(() =>
-      build(
-        {
-          ...this.#ports,
-          now: () => clock.now(),
-          room: (bytes) => (previous ? Promise.resolve() : this.#ports.room(repository, bytes, this)),
-          span: this.#span,
+    return build(
+      {
+        ...this.#ports,
+        now: () => clock.now(),
+        room: (bytes) => (previous ? Promise.resolve() : this.#ports.room(repository, bytes, this)),
+        span: this.#span,
+      },
+      {
+        repository,
+        previous,
+        signal: this.#ending.signal,
+        missing: (branches) => {
+          this.#missing = branches;
         },
-        {
-          repository,
-          previous,
-          signal: this.#ending.signal,
-          missing: (branches) => {
-            this.#missing = branches;
-          },
-          ...(progress ? { progress } : {}),
-        },
-      ),
+        ...(progress ? { progress } : {}),
+      },
     );
   }
 

@@ -6,15 +6,17 @@ import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { Clone, type CloneOptions } from "./clone.ts";
+import { HostTurns } from "./host-turns.ts";
 import type { Remote } from "./remote.ts";
 
-interface CloneCacheOptions extends Omit<CloneOptions, "folder" | "remote" | "branches"> {
+interface CloneCacheOptions extends Omit<CloneOptions, "folder" | "remote" | "branches" | "turns"> {
   readonly folder: string;
   readonly clonesMax: number;
 }
 
 export class CloneCache {
   readonly #options: CloneCacheOptions;
+  readonly #hosts = new HostTurns();
   readonly #inUse = new Map<string, number>();
   /** Work on one clone is done one after the other: git locks refs, and two fetches of one repository are one too many. */
   readonly #turns = new Map<string, Promise<unknown>>();
@@ -30,7 +32,9 @@ export class CloneCache {
     const folder = join(this.#options.folder, `${id}.git`);
     this.#inUse.set(id, (this.#inUse.get(id) ?? 0) + 1);
     const before = this.#turns.get(id) ?? Promise.resolve();
-    const run = before.then(() => work(new Clone({ ...this.#options, folder, remote, branches })));
+    const run = before.then(() =>
+      work(new Clone({ ...this.#options, turns: this.#hosts, folder, remote, branches })),
+    );
     const turn = run.then(
       () => undefined,
       () => undefined,

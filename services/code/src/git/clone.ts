@@ -9,6 +9,7 @@ import type { BoundCredential, Credentials } from "./credentials.ts";
 import { GitError } from "./git-error.ts";
 import { git } from "./git-process.ts";
 import { chooseHeads, DETACHED, listHeads, type Head } from "./heads.ts";
+import type { HostTurns } from "./host-turns.ts";
 import type { Remote } from "./remote.ts";
 
 export interface CloneOptions {
@@ -20,8 +21,12 @@ export interface CloneOptions {
   /** A folder or address that has `<name>.git` of many repositories. */
   readonly mirror?: string | undefined;
   readonly timeoutMs: number;
+  /** Whoever asks a server waits for its turn there. */
+  readonly turns: HostTurns;
 }
 
+/** A server that does not say within this what it has is not waited for: there is little to say. */
+const lookMsMax = 30_000;
 /** Fetches that add a pack each; beyond, the packs are made one. */
 const packsMax = 20;
 /** Of an object's id, where it is not SHA-1's. */
@@ -44,7 +49,8 @@ export class Clone {
 
   /** Which commits the wanted branches are at, as the remote says now. */
   async look(signal?: AbortSignal): Promise<Head[]> {
-    const { remote, branches, timeoutMs } = this.#options;
+    const { remote, branches, turns } = this.#options;
+    const timeoutMs = Math.min(this.#options.timeoutMs, lookMsMax);
     if (remote.kind === "folder" && !isRepository(remote.url)) {
       if (!existsSync(remote.url) || !statSync(remote.url).isDirectory())
         throw new GitError(
@@ -52,11 +58,12 @@ export class Clone {
           `${this.#what}: there is no folder ${remote.url}: check the path`,
         );
       await this.#create();
-      return [{ branch: "HEAD", commit: await this.#snapshot(remote.url, signal) }];
+      const commit = await turns.run(remote.host, () => this.#snapshot(remote.url, signal));
+      return [{ branch: "HEAD", commit }];
     }
     const what = this.#what;
-    const heads = await this.#authenticated((credential) =>
-      listHeads(remote.url, { what, credential, signal, timeoutMs }),
+    const heads = await turns.run(remote.host, () =>
+      this.#authenticated((credential) => listHeads(remote.url, { what, credential, signal, timeoutMs })),
     );
     const chosen = chooseHeads(heads, branches, what);
     this.missing = chosen.missing;
@@ -69,7 +76,9 @@ export class Clone {
     const missing: Head[] = [];
     for (const head of heads) if (isNew || !(await this.#has(head.commit))) missing.push(head);
     if (missing.length === 0) return;
-    if (!(await this.#fetchFromMirror(missing, signal))) await this.#fetchFromRemote(missing, signal);
+    const { remote, turns } = this.#options;
+    if (!(await this.#fetchFromMirror(missing, signal)))
+      await turns.run(remote.host, () => this.#fetchFromRemote(missing, signal));
     for (const head of missing)
       if (!(await this.#fetched(head)) && !(await this.#has(head.commit)))
         throw new GitError(
@@ -85,14 +94,19 @@ export class Clone {
   }
 
   async #fetchFromMirror(heads: readonly Head[], signal: AbortSignal | undefined): Promise<boolean> {
-    const { mirror, remote, timeoutMs } = this.#options;
+    const { mirror, remote, timeoutMs, turns } = this.#options;
     if (mirror === undefined) return false;
     const url = `${mirror.replace(/\/+$/, "")}/${remote.name}.git`;
-    try {
-      const there = await listHeads(url, { what: this.#what, signal, timeoutMs });
+    const fetched = async (): Promise<boolean> => {
+      const looking = { what: this.#what, signal, timeoutMs: Math.min(timeoutMs, lookMsMax) };
+      const there = await listHeads(url, looking);
       if (!heads.every(({ branch, commit }) => there.branches.get(branch) === commit)) return false;
       await this.#fetchFrom(url, heads, undefined, signal);
       return true;
+    };
+    try {
+      // All of a mirror is one server, or one folder.
+      return await turns.run(mirror, fetched);
     } catch (error) {
       // A mirror only saves work: without it the remote is asked.
       if (error instanceof GitError && error.code !== "CANCELLED") return false;

@@ -41,6 +41,9 @@ const SAFE = [
   ["safe.directory", "*"],
   ["core.quotePath", "false"],
   ["http.followRedirects", "initial"],
+  // A transfer in which nothing comes for a minute has ended, whatever the connection says.
+  ["http.lowSpeedLimit", "1"],
+  ["http.lowSpeedTime", "60"],
 ] as const;
 
 export function startGit(
@@ -71,7 +74,7 @@ export function startGit(
       GIT_CONFIG_NOSYSTEM: "1",
       GIT_CONFIG_GLOBAL: "/dev/null",
       GIT_CONFIG_COUNT: String(settings.length),
-      GIT_SSH_COMMAND: "ssh -oBatchMode=yes -oConnectTimeout=20",
+      GIT_SSH_COMMAND: "ssh -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=20",
       ...configured,
       ...(credential
         ? { KEELSON_GIT_USERNAME: credential.username, KEELSON_GIT_PASSWORD: credential.password }

@@ -1,0 +1,28 @@
+/**
+ * Who may ask which server at the same time. A server that takes connections and says nothing keeps those waiting who ask it, and nobody else: every host has its own turns, and
+ * building indexes has others.
+ */
+import { Limiter } from "../limiter.ts";
+
+/** Of one server at once. Waiting for it costs nothing, so there are more than builds. */
+const perHostMax = 4;
+/** Folders are read by processors, not over a network. */
+const foldersMax = 2;
+/** Of all together: each is a process. */
+const allMax = 32;
+
+export class HostTurns {
+  readonly #all = new Limiter(allMax);
+  readonly #hosts = new Map<string, Limiter>();
+
+  /** `host` is empty for folders. */
+  async run<T>(host: string, work: () => Promise<T>): Promise<T> {
+    let limiter = this.#hosts.get(host);
+    if (!limiter) this.#hosts.set(host, (limiter = new Limiter(host === "" ? foldersMax : perHostMax)));
+    try {
+      return await limiter.run(() => this.#all.run(work));
+    } finally {
+      if (limiter.running === 0) this.#hosts.delete(host);
+    }
+  }
+}
