@@ -3,7 +3,7 @@
  * not count, and a mask with 0x20 where it does not count and 0 where it does. A byte b matches at i when (b | mask[i]) equals needle[i].
  */
 
-/** The first match that starts in [from, to - n], or `to`. `rareA` and `rareB` are the two offsets in the needle worth looking for first. */
+/** The first match that starts in [from, to - n], or `to`. `rareA` and `rareB` are the two offsets in the needle worth looking for first, `rareC` one worth a look before the whole is compared. */
 export function find(
   from: usize,
   to: usize,
@@ -12,6 +12,7 @@ export function find(
   n: u32,
   rareA: u32,
   rareB: u32,
+  rareC: u32,
 ): usize {
   if (from + n > to) return to;
   const last: usize = to - n;
@@ -19,18 +20,21 @@ export function find(
   const b = i8x16.splat(load<u8>(needle + rareB) as i8);
   const am = i8x16.splat(load<u8>(mask + rareA) as i8);
   const bm = i8x16.splat(load<u8>(mask + rareB) as i8);
+  const c = i8x16.splat(load<u8>(needle + rareC) as i8);
+  const cm = i8x16.splat(load<u8>(mask + rareC) as i8);
   let at = from;
   while (at + 15 <= last) {
     const va = v128.or(v128.load(at + rareA), am);
     const vb = v128.or(v128.load(at + rareB), bm);
     const hit = v128.and(i8x16.eq(va, a), i8x16.eq(vb, b));
     if (v128.any_true(hit)) {
-      let bits = i8x16.bitmask(hit) as u32;
-      do {
+      const vc = v128.or(v128.load(at + rareC), cm);
+      let bits = i8x16.bitmask(v128.and(hit, i8x16.eq(vc, c))) as u32;
+      while (bits != 0) {
         const candidate = at + (ctz(bits) as usize);
         if (equal(candidate, needle, mask, n)) return candidate;
         bits &= bits - 1;
-      } while (bits != 0);
+      }
     }
     at += 16;
   }

@@ -14,6 +14,7 @@ export function findAll(
   n: u32,
   rareA: u32,
   rareB: u32,
+  rareC: u32,
   out: usize,
   outEnd: usize,
   resumeAt: usize,
@@ -22,7 +23,7 @@ export function findAll(
 ): usize {
   let at = from;
   while (out < outEnd) {
-    at = find(at, to, needle, mask, n, rareA, rareB);
+    at = find(at, to, needle, mask, n, rareA, rareB, rareC);
     if (at >= to) break;
     store<u32>(out, at as u32);
     store<u32>(out, (at + n) as u32, 4);

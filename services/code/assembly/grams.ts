@@ -146,7 +146,7 @@ function encodeList(ids: usize, n: u32, bitmapBytes: u32, out: usize): u32 {
 }
 
 /**
- * The blocks that hold every one of `n` grams (u32 each), as a bitmap in `out`. `scratch` is another bitmap. Returns whether there is any.
+ * The blocks that hold every one of `n` grams (u32 each), as a bitmap in `out`. `scratch` is another bitmap, and after the grams there is room for `n` times eight bytes. Returns whether there is any.
  */
 export function literalBlocks(
   directory: usize,
@@ -163,6 +163,7 @@ export function literalBlocks(
     const map = load<u64>(directory + (gram >> 6) * 12);
     if (((map >> ((gram & 63) as u64)) & 1) == 0) return false;
   }
+  const places = grams + (n << 2);
   for (let i: u32 = 0; i < n; i += 1) {
     const gram = load<u32>(grams + (i << 2));
     const entry = directory + (gram >> 6) * 12;
@@ -174,8 +175,18 @@ export function literalBlocks(
       at += load<u16>(length);
       length += 2;
     }
-    const into = i == 0 ? out : scratch;
-    decode(at, load<u16>(length), bitmapBytes, into);
+    store<u32>(places + (i << 3), at as u32);
+    store<u32>(places + (i << 3), load<u16>(length), 4);
+  }
+  // The shortest first: what is nowhere together with it is known before the long ones are read.
+  for (let i: u32 = 0; i < n; i += 1) {
+    let shortest = places + (i << 3);
+    for (let each = shortest + 8; each < places + (n << 3); each += 8)
+      if (load<u32>(each, 4) < load<u32>(shortest, 4)) shortest = each;
+    const at: usize = load<u32>(shortest);
+    const bytes = load<u32>(shortest, 4);
+    store<u64>(shortest, load<u64>(places + (i << 3)));
+    decode(at, bytes, bitmapBytes, i == 0 ? out : scratch);
     if (i > 0 && !and(out, scratch)) return false;
   }
   return true;

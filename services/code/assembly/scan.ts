@@ -85,6 +85,7 @@ class Context {
   fuel: u32;
   /** Where blocks are, to pass over those without a line break. */
   blocks: u32;
+  rareC: u32;
 }
 
 export function scan(context: usize): u32 {
@@ -327,7 +328,7 @@ function lastStop(c: Context, at: usize): usize {
 }
 
 function seek(c: Context, from: usize): usize {
-  return find(from, c.regionEnd, c.needle, c.mask, c.needleLength, c.rareA, c.rareB);
+  return find(from, c.regionEnd, c.needle, c.mask, c.needleLength, c.rareA, c.rareB, c.rareC);
 }
 
 /** Remembers where the substring is, and how far a match with it can reach: one byte more is read, to see what comes after. */

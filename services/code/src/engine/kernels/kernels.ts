@@ -15,6 +15,7 @@ export interface Kernels {
     n: number,
     rareA: number,
     rareB: number,
+    rareC: number,
   ): number;
   findAll(
     from: number,
@@ -24,6 +25,7 @@ export interface Kernels {
     n: number,
     rareA: number,
     rareB: number,
+    rareC: number,
     out: number,
     outEnd: number,
     resumeAt: number,

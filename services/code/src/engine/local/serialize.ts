@@ -6,7 +6,7 @@ import { crc32 } from "node:zlib";
 import { breath } from "./breath.ts";
 import type { MemoryIndex } from "./memory-index.ts";
 
-export const INDEX_VERSION = 2;
+export const INDEX_VERSION = 3;
 export const FRAME_MAGIC = 0x3158_444b;
 export const FRAME_HEADER_BYTES = 12;
 export const FRAME_BYTES_MAX = 1_048_576;

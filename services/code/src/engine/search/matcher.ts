@@ -7,7 +7,7 @@ import { CONTEXT_STRIDE, MATCHES_MAX, NEEDLE_BYTES_MAX, scratchLayout } from "..
 import { Dfa } from "../regex/dfa.ts";
 import type { MatchList } from "./match-list.ts";
 import type { Pattern } from "./pattern.ts";
-import { rarestTwo } from "./rare-bytes.ts";
+import { rarest } from "./rare-bytes.ts";
 
 /** The fields of `Context` in assembly/scan.ts, in order. */
 const field = {
@@ -36,6 +36,7 @@ const field = {
   firstOfLine: 33,
   fuel: 34,
   blocks: 35,
+  rareC: 36,
 } as const;
 
 const DONE = 0;
@@ -77,7 +78,7 @@ export class Matcher {
   readonly #mask: number;
   /** What says where the blocks of the segment are that is searched. */
   readonly #blocks: number;
-  readonly #rare: readonly [number, number];
+  readonly #rare: readonly [number, number, number];
   #forward: Dfa | undefined;
   #backward: Dfa | undefined;
 
@@ -90,7 +91,7 @@ export class Matcher {
     this.#mask = this.#needle + NEEDLE_BYTES_MAX;
     this.#blocks = place.scratch + scratchLayout.blocks;
     const { literal } = pattern;
-    this.#rare = literal === undefined ? [0, 0] : rarestTwo(literal);
+    this.#rare = literal === undefined ? [0, 0, 0] : rarest(literal);
     if (literal === undefined) return;
     const bytes = new Uint8Array(place.memory);
     bytes.set(literal.bytes, this.#needle);
@@ -129,8 +130,7 @@ export class Matcher {
           this.#needle,
           this.#mask,
           length,
-          this.#rare[0],
-          this.#rare[1],
+          ...this.#rare,
           matches,
           matches + MATCHES_MAX * 8,
           resumeAt,
@@ -255,7 +255,7 @@ export class Matcher {
     words[c + field.blocks] = this.#blocks;
     words[c + field.needle] = this.#needle;
     words[c + field.mask] = this.#mask;
-    [words[c + field.rareA], words[c + field.rareB]] = this.#rare;
+    [words[c + field.rareA], words[c + field.rareB], words[c + field.rareC]] = this.#rare;
     this.#writeStarts();
   }
 

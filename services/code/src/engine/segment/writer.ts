@@ -204,7 +204,7 @@ export class SegmentWriter {
       const end = text + textBytes;
       let at = text;
       for (;;) {
-        at = this.#kernels.find(at, end, needle, mask, sign.length, 0, sign.length - 1) >>> 0;
+        at = this.#kernels.find(at, end, needle, mask, sign.length, 0, sign.length - 1, 1) >>> 0;
         if (at >= end) break;
         any = true;
         this.#setBit(foldingAt, Math.floor((at - text) / 2 ** shift));
