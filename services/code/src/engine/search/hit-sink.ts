@@ -46,7 +46,8 @@ export class HitSink implements Sink {
         out[i + 6] = symbol + 1;
         kept = i + RECORD_WORDS;
         const line = words[at + 2]!;
-        this.#shownBytes += RANGE_BYTES + (line === this.#line ? 0 : words[at + 4]! - words[at + 3]!);
+        // A line is shown with its line break.
+        this.#shownBytes += RANGE_BYTES + (line === this.#line ? 0 : words[at + 4]! - words[at + 3]! + 1);
         this.#line = line;
       }
       at += LOCATED_WORDS;
