@@ -35,8 +35,8 @@ const STOP: u32 = 5;
 const UNBOUNDED: u32 = 0xffffffff;
 /** Where only the first match of a line is wanted, one that is longer may be cut where it could have ended too: lines of megabytes are not read to their end. */
 const LONG_MATCH: usize = 65536;
-/** Bytes that `skim` reads of each part in one call: about a millisecond's worth. */
-const SKIM_FUEL: usize = 524288;
+/** Bytes that `skim` reads of each part in one call: less than a millisecond's worth, and a few when the table does not fit the processor's caches. */
+const SKIM_FUEL: usize = 131072;
 
 /** All fields are u32 at `context`, in this order; the TypeScript side has the same list. */
 @unmanaged

@@ -82,3 +82,28 @@ test.each(expressions)("finds %s in lines that go on for many blocks", async (pa
   for (const [path, lines] of Object.entries(wanted))
     expect(firsts[path]).toEqual(lines.map(([line, ranges]) => [line, ranges.slice(0, 1)]));
 });
+
+test("finds a substring wherever it lies in a text that is looked at in parts, and of a line of megabytes the first", async () => {
+  const bytes = 20_000_000;
+  const content = Buffer.alloc(bytes, "-");
+  // Across the ends of the parts, whatever these are: at every power of two and around it.
+  const places = Array.from({ length: 4 }, (_, i) => 2 ** (21 + i) - 3 + i);
+  for (const at of places) content.write("needle", at);
+  const large = openEngine({ memoryBytes: 128 * 1024 * 1024, workers: 1 }, { clock: new SystemClock() });
+  try {
+    const one = await large.build([{ path: "large.txt", oid: "0".repeat(40), branches: ["main"], content }], {
+      branches: ["main"],
+      documentBytesMax: 2 * bytes,
+    });
+    const query = { kind: "substring", text: "needle", caseSensitive: true, scope: "content" } as const;
+    const { counts } = await one.search(query, { filesShownMax: 0 });
+    expect(counts).toMatchObject({ files: 1, lines: 1, matches: places.length });
+    const pieces: string[] = [];
+    for await (const piece of one.searchLines(query, { firstOfLine: true }))
+      pieces.push(Buffer.from(piece).toString());
+    const [line] = pieces.join("").split("\n");
+    expect(JSON.parse(line!)).toMatchObject({ line: 1, ranges: [[places[0]!, places[0]! + 6]] });
+  } finally {
+    await large.close();
+  }
+}, 30_000);

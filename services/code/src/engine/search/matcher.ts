@@ -47,8 +47,10 @@ const BACKWARD = 3;
 const PIECES_OFFSET = 192;
 /** Below this, looking twice costs more than it saves. */
 const SKIM_BYTES_MIN = 64;
-/** Bytes that an automaton reads between two checkpoints: a few milliseconds' worth. */
-const FUEL_BYTES = 1_048_576;
+/** Bytes that an automaton reads between two checkpoints: about a millisecond's worth, and a few when its table does not fit the processor's caches. */
+const FUEL_BYTES = 262_144;
+/** Bytes that a substring is looked for in between two checkpoints: one or two milliseconds' worth. */
+const WINDOW_BYTES = 8_388_608;
 const REACH_BYTES_MAX = 1_048_576;
 const UNBOUNDED = 0xffff_ffff;
 
@@ -117,16 +119,17 @@ export class Matcher {
   }
 
   #literals(docEnd: number, from: number, to: number, out: MatchList): void {
-    const { kernels, scratch, firstOfLine } = this.#place;
+    const { kernels, scratch, firstOfLine, checkpoint } = this.#place;
     const { length } = this.#pattern.literal!.bytes;
     const matches = scratch + scratchLayout.matches;
     const resumeAt = scratch + scratchLayout.resumeAt;
     let at = Math.max(from, this.#resume(out, docEnd));
     while (at < to) {
+      const stop = Math.min(to, at + WINDOW_BYTES);
       const end =
         kernels.findAll(
           at,
-          to,
+          stop,
           this.#needle,
           this.#mask,
           length,
@@ -139,7 +142,11 @@ export class Matcher {
         ) >>> 0;
       out.append(this.#words, matches, end);
       at = this.#words[resumeAt >>> 2]!;
-      if (end === matches) break;
+      if (at < stop) continue;
+      if (stop === to) break;
+      // What begins before the end of the window is looked for in the next.
+      at = Math.max(stop - length + 1, this.#resume(out, docEnd));
+      checkpoint();
     }
   }
 

@@ -57,7 +57,7 @@ export class TextAtom {
   enter(open: OpenSegment): DocumentSet {
     this.#open = open;
     const { segment, arena } = open;
-    this.#any = filterBlocks(open, this.pattern, this.#terms.slot);
+    this.#any = filterBlocks(open, this.pattern, this.#terms.slot, this.#terms.checkpoint);
     if (!this.#any || (this.#terms.inSymbols && open.symbols === undefined)) return this.#set.empty();
     const set = this.#set.reset(segment.documents);
     const bitmap = bitmapAt(arena, this.#terms.slot);
