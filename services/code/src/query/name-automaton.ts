@@ -24,9 +24,13 @@ export class NameAutomaton {
   readonly #program: Program;
   #states: State[] = [];
   #numbers = new Map<string, number>();
+  /** When a place was last come to, so that it is looked at once. */
+  readonly #seen: Uint32Array;
+  #stamp = 0;
 
   constructor(program: Program) {
     this.#program = program;
+    this.#seen = new Uint32Array(program.states.length);
   }
 
   matches(text: Uint8Array): boolean {
@@ -42,17 +46,23 @@ export class NameAutomaton {
   }
 
   #step({ places, before }: State, byte: number | undefined): number {
-    const reached = this.#reach(places, before, byte);
-    if (reached === "match") return MATCH;
-    const next = new Set<number>();
-    for (const place of reached) {
+    const readers = this.#reach(places, before, byte);
+    if (readers === "match") return MATCH;
+    if (byte === undefined) return NO_MATCH;
+    const stamp = ++this.#stamp;
+    const next: number[] = [];
+    for (const place of readers) {
       const reader = this.#program.states[place]!;
-      if (byte === undefined || reader.kind !== "bytes") continue;
-      for (const range of reader.ranges) if (byte >= range.from && byte <= range.to) next.add(range.next);
+      if (reader.kind !== "bytes") continue;
+      for (const range of reader.ranges) {
+        if (byte < range.from || byte > range.to || this.#seen[range.next] === stamp) continue;
+        this.#seen[range.next] = stamp;
+        next.push(range.next);
+      }
     }
-    if (byte === undefined || next.size === 0) return NO_MATCH;
+    if (next.length === 0) return NO_MATCH;
     return this.#numberOf(
-      [...next].sort((a, b) => a - b),
+      next.sort((a, b) => a - b),
       standIn(byte),
     );
   }
@@ -71,23 +81,25 @@ export class NameAutomaton {
     return number;
   }
 
-  /** Everything that is reached without reading. */
+  /** What reads, of everything that is reached without reading. */
   #reach(
     places: readonly number[],
     before: number | undefined,
     after: number | undefined,
-  ): Set<number> | "match" {
-    const reached = new Set<number>();
+  ): readonly number[] | "match" {
+    const stamp = ++this.#stamp;
+    const readers: number[] = [];
     const waiting = [...places];
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-      if (reached.has(place)) continue;
-      reached.add(place);
+      if (this.#seen[place] === stamp) continue;
+      this.#seen[place] = stamp;
       const each = this.#program.states[place]!;
       if (each.kind === "match") return "match";
-      if (each.kind === "split") for (const next of each.next) waiting.push(next);
-      else if (each.kind === "assert" && holds(each.assertion, before, after)) waiting.push(each.next);
+      if (each.kind === "bytes") readers.push(place);
+      else if (each.kind === "split") for (const next of each.next) waiting.push(next);
+      else if (holds(each.assertion, before, after)) waiting.push(each.next);
     }
-    return reached;
+    return readers;
   }
 }
 

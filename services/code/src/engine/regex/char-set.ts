@@ -47,18 +47,21 @@ export function size(ranges: readonly number[]): number {
   return total;
 }
 
-/** Named sets of Unicode, from the engine that runs us: `L`, `Lu`, `Greek`. Undefined when there is no such name. A set takes a few milliseconds to make, and is kept. */
+/** Named sets of Unicode, from the engine that runs us: `L`, `Lu`, `Greek`. Undefined when there is no such name. A set takes a few milliseconds to make, and is kept; `checkpoint` is called meanwhile, and may throw to stop. */
 const named = new Map<string, readonly number[]>();
 /** There are some hundreds of names; others are not kept. */
 const properties = new Map<string, string>();
 
-export function unicodeSet(name: string): readonly number[] | undefined {
+export function unicodeSet(
+  name: string,
+  checkpoint: () => void = () => undefined,
+): readonly number[] | undefined {
   if (name === "Any") return ANYTHING;
   const known = named.get(name);
   if (known !== undefined) return known;
   const property = propertyOf(name);
   if (property === undefined) return undefined;
-  const ranges = collect(property);
+  const ranges = collect(property, checkpoint);
   named.set(name, ranges);
   return ranges;
 }
@@ -93,9 +96,9 @@ const ASSIGNED: readonly number[] = [
 const UNIFORM: readonly number[] = [0x40000, 0xdfffe, 0xf0001, 0xffffc, 0x100001, 0x10fffd];
 /** The last two are no characters. */
 const REST: readonly number[] = [0x10fffe, CODE_POINT_MAX];
-const CHUNK = 65_536;
+const CHUNK = 16_384;
 
-function collect(property: string): number[] {
+function collect(property: string, checkpoint: () => void): number[] {
   const pairs: number[] = [];
   const one = new RegExp(`\\p{${property}}`, "u");
   for (let i = 0; i < UNIFORM.length; i += 2)
@@ -103,8 +106,10 @@ function collect(property: string): number[] {
   const runs = new RegExp(`\\p{${property}}+`, "gu");
   for (const spans of [ASSIGNED, REST])
     for (let i = 0; i < spans.length; i += 2)
-      for (let base = spans[i]!; base <= spans[i + 1]!; base += CHUNK)
+      for (let base = spans[i]!; base <= spans[i + 1]!; base += CHUNK) {
+        checkpoint();
         collectRuns(runs, base, Math.min(CHUNK, spans[i + 1]! - base + 1), pairs);
+      }
   return normalize(pairs);
 }
 

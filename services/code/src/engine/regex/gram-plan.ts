@@ -42,8 +42,9 @@ const AND_MAX = 32;
 /** Strings of one plan; an expression with more alternatives is looked for everywhere. */
 const STRINGS_MAX = 512;
 
-export function analyseGrams(node: Node): GramAnalysis {
-  const analyser = new Analyser();
+/** `checkpoint` is called for each part, and may throw to stop. */
+export function analyseGrams(node: Node, checkpoint: () => void = () => undefined): GramAnalysis {
+  const analyser = new Analyser(checkpoint);
   const part = settle(analyser.part(node));
   return { plan: part.plan, folds: analyser.folds };
 }
@@ -55,8 +56,14 @@ export function literalPlan(bytes: Uint8Array): GramPlan {
 
 class Analyser {
   folds = false;
+  readonly #checkpoint: () => void;
+
+  constructor(checkpoint: () => void) {
+    this.#checkpoint = checkpoint;
+  }
 
   part(node: Node): Part {
+    this.#checkpoint();
     switch (node.kind) {
       case "empty":
       case "assert":
@@ -64,9 +71,9 @@ class Analyser {
       case "chars":
         return this.#chars(node.ranges, node.folded);
       case "concat":
-        return node.of.map((each) => this.part(each)).reduce((a, b) => concat(a, b));
+        return this.#joined(node.of, concat);
       case "either":
-        return node.of.map((each) => this.part(each)).reduce((a, b) => either(a, b));
+        return this.#joined(node.of, either);
       case "repeat": {
         if (node.max === 0) return this.part({ kind: "empty" });
         const inside = this.part(node.of);
@@ -83,6 +90,15 @@ class Analyser {
         return { ...loose, exact: undefined };
       }
     }
+  }
+
+  #joined(of: readonly Node[], join: (a: Part, b: Part) => Part): Part {
+    return of
+      .map((each) => this.part(each))
+      .reduce((a, b) => {
+        this.#checkpoint();
+        return join(a, b);
+      });
   }
 
   #chars(ranges: readonly number[], folded: boolean): Part {

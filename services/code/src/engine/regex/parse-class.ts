@@ -7,6 +7,8 @@ export interface Cursor {
   readonly chars: readonly string[];
   /** Whether only the syntax matters: then sets that are costly to make stay out. */
   readonly syntaxOnly: boolean;
+  /** Called between parts; may throw to stop. */
+  readonly checkpoint: () => void;
   at: number;
   eat(text: string): boolean;
   fail(message: string, at?: number): never;
@@ -82,7 +84,11 @@ export function readUnicodeClass(cursor: Cursor, fold: boolean): readonly number
       name = name.slice(1);
     }
   }
-  const ranges = cursor.syntaxOnly ? (hasUnicodeSet(name) ? DIGIT : undefined) : unicodeSet(name);
+  const ranges = cursor.syntaxOnly
+    ? hasUnicodeSet(name)
+      ? DIGIT
+      : undefined
+    : unicodeSet(name, cursor.checkpoint);
   if (ranges === undefined) return cursor.fail(`no Unicode class is called ${JSON.stringify(name)}`, start);
   return complete(ranges, negated, fold);
 }

@@ -37,6 +37,7 @@ export function parseRegex(pattern: string, options: ParseOptions): Node {
 class Parser implements Cursor {
   readonly chars: readonly string[];
   readonly syntaxOnly: boolean;
+  readonly checkpoint: () => void;
   at = 0;
   readonly #options: ParseOptions;
   #flags: Flags;
@@ -46,6 +47,7 @@ class Parser implements Cursor {
     this.chars = Array.from(pattern);
     this.#options = options;
     this.syntaxOnly = options.syntaxOnly === true;
+    this.checkpoint = options.checkpoint ?? (() => undefined);
     this.#flags = {
       fold: !options.caseSensitive && !this.syntaxOnly,
       lines: options.withinLines === true,
@@ -152,7 +154,7 @@ class Parser implements Cursor {
   /** Undefined for what only sets flags. */
   #atom(): Node | undefined {
     const char = this.chars[this.at]!;
-    this.#options.checkpoint?.();
+    this.checkpoint();
     switch (char) {
       case "(":
         return this.#group();

@@ -70,12 +70,10 @@ export function compile(node: Node, terms: CompileTerms): Program {
 class Compiler {
   readonly #states: State[] = [];
   readonly #backward: boolean;
-  /** Tails of byte sequences that lead to the same state, so that large classes stay small. */
-  #tails = new Map<string, number>();
   #assertsLines = false;
   #assertsWords = false;
-  /** A class that is repeated is compiled many times from the same set. */
-  readonly #encoded = new Map<readonly number[], ByteRange[][]>();
+  /** A class that is repeated, or written again, is compiled once, and copied. */
+  readonly #compiled = new Map<string, ClassStates>();
 
   readonly #checkpoint: () => void;
 
@@ -168,35 +166,21 @@ class Compiler {
 
   #chars(ranges: readonly number[], next: number): number {
     this.#checkpoint();
-    let sequences = this.#encoded.get(ranges);
-    if (sequences === undefined) {
-      sequences = utf8Sequences(ranges);
+    const key = ranges.join();
+    let compiled = this.#compiled.get(key);
+    if (compiled === undefined) {
+      const sequences = utf8Sequences(ranges);
       if (this.#backward) for (const each of sequences) each.reverse();
-      this.#encoded.set(ranges, sequences);
+      compiled = new ClassStates(sequences);
+      this.#compiled.set(key, compiled);
     }
-    this.#tails = new Map();
-    return this.#sequences(sequences, 0, next);
-  }
-
-  #sequences(sequences: readonly (readonly ByteRange[])[], depth: number, next: number): number {
-    const groups = new Map<number, (readonly ByteRange[])[]>();
-    for (const each of sequences) {
-      const { from, to } = each[depth]!;
-      const group = groups.get(from * 256 + to);
-      if (group === undefined) groups.set(from * 256 + to, [each]);
-      else group.push(each);
-    }
-    const out = [...groups.values()].map((group) => {
-      const { from, to } = group[0]![depth]!;
-      const longer = group.filter((each) => each.length > depth + 1);
-      return { from, to, next: longer.length === 0 ? next : this.#sequences(longer, depth + 1, next) };
-    });
-    const key = out.map((each) => `${each.from},${each.to},${each.next}`).join(";");
-    const known = this.#tails.get(key);
-    if (known !== undefined) return known;
-    const state = this.#add({ kind: "bytes", ranges: out });
-    this.#tails.set(key, state);
-    return state;
+    const base = this.#states.length;
+    for (const state of compiled.states)
+      this.#add({
+        kind: "bytes",
+        ranges: state.map(({ from, to, next: at }) => ({ from, to, next: at === NEXT ? next : base + at })),
+      });
+    return base + compiled.root;
   }
 
   #classes(): Uint8Array {
@@ -227,5 +211,42 @@ class Compiler {
       classes[byte] = current;
     }
     return classes;
+  }
+}
+
+type Edge = ByteRange & { readonly next: number };
+
+/** Stands for whatever comes after the class. */
+const NEXT = -1;
+
+/** The states of one class of characters, numbered from 0. Tails of byte sequences that lead to the same state are one, so that large classes stay small. */
+class ClassStates {
+  readonly states: (readonly Edge[])[] = [];
+  readonly root: number;
+  readonly #tails = new Map<string, number>();
+
+  constructor(sequences: readonly (readonly ByteRange[])[]) {
+    this.root = this.#sequences(sequences, 0);
+  }
+
+  #sequences(sequences: readonly (readonly ByteRange[])[], depth: number): number {
+    const groups = new Map<number, (readonly ByteRange[])[]>();
+    for (const each of sequences) {
+      const { from, to } = each[depth]!;
+      const group = groups.get(from * 256 + to);
+      if (group === undefined) groups.set(from * 256 + to, [each]);
+      else group.push(each);
+    }
+    const out = [...groups.values()].map((group) => {
+      const { from, to } = group[0]![depth]!;
+      const longer = group.filter((each) => each.length > depth + 1);
+      return { from, to, next: longer.length === 0 ? NEXT : this.#sequences(longer, depth + 1) };
+    });
+    const key = out.map((each) => `${each.from},${each.to},${each.next}`).join(";");
+    const known = this.#tails.get(key);
+    if (known !== undefined) return known;
+    const state = this.states.push(out) - 1;
+    this.#tails.set(key, state);
+    return state;
   }
 }

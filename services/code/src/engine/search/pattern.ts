@@ -48,7 +48,7 @@ export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: (
   const { literal, whole, before, after } = requiredLiteral(node);
   const useful = literal !== undefined && (whole || rarity(literal) <= NEEDLE_RARITY_MAX);
   return {
-    ...analyseGrams(node),
+    ...analyseGrams(node, checkpoint),
     literal: useful ? literal : undefined,
     whole: useful && whole,
     before,
