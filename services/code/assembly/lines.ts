@@ -5,7 +5,7 @@ import { count } from "./bytes";
 /** Bytes of a located match: start, end, line, line start, line end, each a u32 counted from the start of the document; lines from 1. */
 const LOCATED: usize = 20;
 /** Of a longer line only a part is written, from a little before its first match. */
-const LINE_BYTES_MAX: usize = 4096;
+const LINE_BYTES_MAX: usize = 1024;
 const LEAD_BYTES: usize = 256;
 /** Up to here counting line breaks is quicker than asking what was counted before. */
 const NEAR_BYTES: usize = 16384;

@@ -1,7 +1,8 @@
 /**
  * Runs a lazy DFA over documents and writes every match, leftmost first, each after the one before. The tables are made by the caller, row by row, when `scan`
  * asks: a row is 257 entries of u32 (one per byte, then one for the end of the text) at an address divisible by 64; an entry is the address of the next row plus flags.
- * After its entries a row may say which few bytes leave it: whether those that stay match, whether those beyond ASCII leave, and for each half of a byte, as bits, the others.
+ * After its entries a row may say which few bytes leave it: whether those that stay match, whether those beyond ASCII leave, whether nothing has begun to match in it, and for each
+ * half of a byte, as bits, the others that leave.
  * A match flag on an entry says that a match ended just before the byte that was read. A forward automaton finds where the leftmost match ends, a backward one where it starts.
  *
  * `scan` returns DONE, NEED (one entry is missing: `state` and `symbol` say which), FULL (take the output and call again) or PAUSE (the fuel is used up). It goes on where
@@ -124,6 +125,7 @@ export function scan(context: usize): u32 {
       let lastEnd = c.lastEnd;
       let next: u32 = 0;
       let status = DONE;
+      let rests = false;
       while (true) {
         let end: usize = lastEnd == 0 ? c.softEnd : lastStop(c, at);
         const from = at;
@@ -148,6 +150,13 @@ export function scan(context: usize): u32 {
           if (next & DEAD) break;
           state = next & ~FLAGS;
           at += 1;
+          // Nothing has begun here, and the substring that was found lies behind: the next one is where to go on.
+          if ((next & SKIPS) != 0 && lastEnd == 0 && c.needleLength != 0) {
+            if (at > c.hit && load<u8>(state, SKIP_AT + 2) != 0) {
+              rests = true;
+              break;
+            }
+          }
           // Where matches end on the way, one has to be known before others are passed over.
           if ((next & SKIPS) != 0 && (lastEnd != 0 || load<u8>(state, SKIP_AT) == 0)) {
             const left = skip(state, at, stop);
@@ -156,6 +165,7 @@ export function scan(context: usize): u32 {
           }
         }
         c.fuel -= (at - from) as u32;
+        if (rests) break;
         if (at < stop) {
           if (next & UNKNOWN) {
             c.symbol = load<u8>(at);

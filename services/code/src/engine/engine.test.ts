@@ -350,7 +350,7 @@ test("gives every match as a line of JSON", async () => {
     path: "long.txt",
     line: 1,
     from: 399_746,
-    text: `${'"'.repeat(254)}éneedle${"z".repeat(4096 - 262)}`,
+    text: `${'"'.repeat(254)}éneedle${"z".repeat(1024 - 262)}`,
     ranges: [[400_002, 400_008]],
   });
   expect(parsed.find((each) => each["path"] === "needle.txt")).toEqual({

@@ -19,7 +19,7 @@ const DEAD = 2;
 const UNKNOWN = 4;
 /** On an entry: the row that it leads to says which bytes leave it. */
 const SKIPS = 8;
-/** In such a row: whether what leads back matches, whether bytes beyond ASCII leave it, and for each half of a byte, as bits of the other, those that do. */
+/** In such a row: whether what leads back matches, whether bytes beyond ASCII leave it, whether nothing has begun to match, and for each half of a byte, as bits of the other, those that leave. */
 const SKIP_AT = 1028;
 /** A state that is left more often is not worth it; nor is finding it out for one of many places, or in a program that tells many bytes apart. */
 const LEAVING_MAX = 1 / 16;
@@ -135,12 +135,14 @@ export class Dfa {
     if (frequencyOf(leaving) > LEAVING_MAX) return;
     state.skips = true;
     const { start } = this.#program;
-    if (!matches && state.places.length === 1 && state.places[0] === start) this.rests = true;
+    const rests = !matches && state.places.length === 1 && state.places[0] === start;
+    if (rests) this.rests = true;
     const entry = (state.row | SKIPS | (matches ? MATCH : 0)) >>> 0;
     for (const byte of staying) this.#table[(state.row >>> 2) + byte] = entry;
     const skip = new Uint8Array(this.#table.buffer, state.row + SKIP_AT, 36);
     skip.fill(0);
     skip[0] = matches ? 1 : 0;
+    skip[2] = rests ? 1 : 0;
     for (const byte of leaving) {
       if (byte >= 0x80) skip[1] = 0x80;
       else skip[4 + (byte & 15)]! |= 1 << (byte >>> 4);

@@ -1,6 +1,6 @@
 /**
  * Writes what was found as lines of JSON, straight from the text, in pieces: for answers that hold everything. A line is
- * `{"path":…,"line":…,"text":…,"ranges":[[from,to],…]}` with byte offsets in the line; of a line above 4 KiB the text is a part, and `"from"` says where in the line it starts; a file of which only the path matched has `"pathRanges"` instead.
+ * `{"path":…,"line":…,"text":…,"ranges":[[from,to],…]}` with byte offsets in the line; of a line above 1 KiB the text is a part, and `"from"` says where in the line it starts; a file of which only the path matched has `"pathRanges"` instead.
  */
 import { scratchLayout } from "../memory/scratch.ts";
 import type { Found, Sink } from "./executor.ts";
