@@ -161,7 +161,7 @@ async function ask(
     const after = await server.usage();
     ours.push(after.cpuMs - before.cpuMs);
     stalls.push(after);
-    theirs.push((await timed(["csearch", "-n", query], output, { cwd: corpus, environment })).cpuMs);
+    theirs.push((await timed(["csearch", "-n", "--", query], output, { cwd: corpus, environment })).cpuMs);
   }
   const { cpuMs: ripgrepMs } = await timed(ripgrep(rustSyntax(query)), output, { cwd: corpus });
   const mismatches =

@@ -27,4 +27,8 @@ export const hostile: readonly string[] = [
   `(?i)${"[\\pL\\pN_]".repeat(80)}`,
   `${"a?".repeat(250)}${"a".repeat(250)}`,
   `${"(".repeat(200)}ab${")*".repeat(200)}c`,
+  `[${"\\pL".repeat(330)}]x{20}`,
+  `(${"a|".repeat(400)}b){100}`,
+  `(?i)${"straße".repeat(100)}`,
+  "(.{1,40}a){20}.*z$",
 ];

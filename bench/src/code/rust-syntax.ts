@@ -37,6 +37,8 @@ function write(node: RegexNode): string {
 }
 
 function chars(ranges: readonly number[]): string {
+  // A set of nothing: brackets with nothing in them are refused.
+  if (ranges.length === 0) return "[a&&b]";
   const hex = (codePoint: number): string => `\\x{${codePoint.toString(16)}}`;
   const parts: string[] = [];
   for (let i = 0; i < ranges.length; i += 2) {
