@@ -126,10 +126,18 @@ export class CodeProcesses {
 
   /** The bytes that the operating system counts for a node; 0 when it has just ended. */
   rssBytes(name: string): number {
-    const pid = this.nodes.get(name)?.pid;
-    const file = `/proc/${pid}/status`;
+    return this.#memory(name, "VmRSS");
+  }
+
+  /** The most that it ever counted. */
+  rssBytesMax(name: string): number {
+    return this.#memory(name, "VmHWM");
+  }
+
+  #memory(name: string, what: "VmRSS" | "VmHWM"): number {
+    const file = `/proc/${this.nodes.get(name)?.pid}/status`;
     const status = existsSync(file) ? readFileSync(file, "utf8") : "";
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
+    return Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1_024;
   }
 
   async get(path: string): Promise<{ readonly status: number; readonly text: string }> {

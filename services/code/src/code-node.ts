@@ -46,6 +46,8 @@ const roomLookMs = 50;
 const answerShare = 1 / 12;
 const answerShareOfAll = 1 / 20;
 const answerBytesMin = 2 << 20;
+/** Of that, besides it: what searches found whose answers wait for memory. */
+const foundShare = 1 / 4;
 
 interface CodeNodeOptions {
   readonly context: Omit<NodeContext<CodeSettings>, "objects">;
@@ -63,6 +65,7 @@ export class CodeNode {
   readonly #transfers: Transfers;
   readonly #builds: Limiter;
   readonly #answers: AnswerMemory;
+  readonly #found: AnswerMemory;
   readonly #held = new Map<string, HeldRepository>();
   readonly #ports: RepositoryPorts;
   readonly #figures: NodeFigures;
@@ -82,7 +85,9 @@ export class CodeNode {
     this.#transfers = new Transfers(clock);
     this.#builds = new Limiter(config.buildsMax);
     const answerBytes = Math.min(config.processMemory * answerShare, config.memory * answerShareOfAll);
-    this.#answers = new AnswerMemory(Math.max(answerBytesMin, Math.floor(answerBytes)), clock);
+    const answerBytesMax = Math.max(answerBytesMin, Math.floor(answerBytes));
+    this.#answers = new AnswerMemory(answerBytesMax, clock);
+    this.#found = new AnswerMemory(Math.floor(answerBytesMax * foundShare), clock);
     this.#auctionMetrics = new AuctionMetrics(metrics);
     this.#budget = new Budget(
       {
@@ -101,6 +106,7 @@ export class CodeNode {
       engine,
       matcher,
       answers: this.#answers,
+      found: this.#found,
       tracer,
       metrics,
       builds: this.#builds,
@@ -360,7 +366,7 @@ export class CodeNode {
     metrics.set("code_builds_running", this.#builds.running);
     metrics.set("code_builds_waiting", this.#builds.waiting);
     metrics.set("code_answers_bytes", this.#answers.heldBytes);
-    metrics.set("code_answers_waiting", this.#answers.waiting);
+    metrics.set("code_answers_waiting", this.#answers.waiting + this.#found.waiting);
     const figures = this.#fleet;
     if (!figures || this.#looks++ % fleetLooks !== 0) return;
     void this.#tellLoad();

@@ -31,8 +31,9 @@ export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now
   /** Reads symbols, for the second pass over an index; undefined when nothing here can. */
   readonly symbols: () => Promise<SymbolReader | undefined>;
   readonly matcher: TextMatcher;
-  /** What answers may take. */
+  /** What answers may take, and what was found for those that wait. */
   readonly answers: AnswerMemory;
+  readonly found: AnswerMemory;
   readonly pollMs: number;
   readonly verifyMs: number;
   readonly row: (id: number) => Repository | undefined;

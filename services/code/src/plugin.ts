@@ -10,6 +10,7 @@ import { CodeNode } from "./code-node.ts";
 import { openEngine } from "./engine/index.ts";
 import { CODE_ALERTS, CODE_METRICS } from "./metrics.ts";
 import { matchText } from "./query/index.ts";
+import { processTerms } from "./process-memory.ts";
 import { codeSettings } from "./settings.ts";
 
 export const codePlugin = definePlugin({
@@ -19,7 +20,8 @@ export const codePlugin = definePlugin({
   needs: ["data"],
   service(context) {
     const { memory, processMemory, workers } = context.config;
-    const engine = openEngine({ memoryBytes: memory - processMemory, workers }, { clock: context.clock });
+    const terms = { memoryBytes: memory - processMemory, workers, ...processTerms(memory) };
+    const engine = openEngine(terms, { clock: context.clock });
     return new CodeNode({ context, engine, matcher: matchText, tracer: context.tracer }).service();
   },
   http: { search, stream, list, print, add, remove, set, status, webhook },

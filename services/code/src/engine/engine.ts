@@ -14,6 +14,10 @@ export interface EngineOptions {
   readonly memoryBytes: number;
   /** Threads that search; 2 unless told. Builds run on one more each, while they last. */
   readonly workers?: number;
+  /** More of them while searches take long and others wait; 4 unless told. */
+  readonly spareWorkers?: number;
+  /** The process has little memory besides: its heap is kept small. */
+  readonly smallHeap?: boolean;
 }
 
 export interface BuildOptions {

@@ -2,7 +2,7 @@
  * What the engine is asked: a tree over documents. It is what a query language is translated into, not a language itself: case, scopes and repository
  * filters are settled before. A document is found when the tree is true for it; the matches shown are those of all atoms that are not below a `not`.
  */
-import type { FileMatch } from "./result.ts";
+import type { FileMatch, LineMatch } from "./result.ts";
 
 /** Where an atom looks. `both` is true when either has it. */
 export type Scope = "content" | "path" | "both";
@@ -49,9 +49,11 @@ export type EngineQuery =
 
 /** Takes the files of an answer one by one, as they are made: all of them at once are many times what they are as bytes. */
 export interface FileTaker {
-  /** Before the first: about how many bytes there will be, as `bytesOfFile` counts them. False when they are not wanted after all. */
-  begin(bytes: number): Promise<boolean>;
+  /** Before the first: about how many bytes there will be, as `bytesOfFile` counts them, and how many what was found takes until then. False when they are not wanted after all. */
+  begin(bytes: number, foundBytes: number): Promise<boolean>;
   take(file: FileMatch): Promise<void>;
+  /** More lines of the last file, which was taken with its first ones: so no file is ever whole in memory. Where it is left out, files are given whole. */
+  more?(lines: readonly LineMatch[]): Promise<void>;
 }
 
 export interface SearchOptions {

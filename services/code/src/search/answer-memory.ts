@@ -10,6 +10,8 @@ const largeShare = 0.75;
 const smallShare = 1 / 64;
 /** A frame between nodes takes 16 MiB. */
 const frameShareBytes = 8 << 20;
+/** Buffers of large answers that are kept for the next. */
+const sparesMax = 2;
 
 /** What one answer holds. */
 export interface HeldAnswer {
@@ -35,7 +37,7 @@ export class AnswerMemory {
   #heldBytes = 0;
   #largeBytes = 0;
   /** New memory for every large answer would be garbage by the ten megabytes before it is collected. */
-  #spare: Buffer | undefined;
+  readonly #spares: Buffer[] = [];
 
   constructor(bytesMax: number, clock: Clock) {
     this.bytesMax = bytesMax;
@@ -51,14 +53,12 @@ export class AnswerMemory {
     return this.#small.size + this.#large.size;
   }
 
-  /** Memory for an answer of about this size. */
+  /** Memory for an answer of about this size. Large ones get as much as any of them may need: what is not written to costs nothing, and it does for whoever comes next. */
   buffer(bytes: number): Buffer {
-    const spare = this.#isSmall(bytes) ? undefined : this.#spare;
-    // A much larger one is kept for an answer that needs it.
-    if (spare === undefined || spare.length < bytes || spare.length > 2 * bytes)
-      return Buffer.allocUnsafeSlow(bytes);
-    this.#spare = undefined;
-    return spare;
+    if (this.#isSmall(bytes)) return Buffer.allocUnsafeSlow(bytes);
+    const at = this.#spares.findIndex((each) => each.length >= bytes);
+    const [spare] = at < 0 ? [] : this.#spares.splice(at, 1);
+    return spare ?? Buffer.allocUnsafeSlow(Math.max(bytes, this.answerBytesMax));
   }
 
   /** Undefined when there was no room in time. */
@@ -111,8 +111,8 @@ export class AnswerMemory {
     return {
       resize,
       release: (buffer) => {
-        const better = buffer !== undefined && buffer.length > (this.#spare?.length ?? 0);
-        if (better && !this.#isSmall(buffer.length) && held > 0) this.#spare = buffer;
+        const useful = buffer !== undefined && buffer.length >= this.answerBytesMax && held > 0;
+        if (useful && this.#spares.length < sparesMax) this.#spares.push(buffer);
         resize(0);
       },
     };

@@ -80,3 +80,15 @@ test("others have their turn while a large answer is packed and unpacked", async
     clearInterval(count);
   }
 });
+
+test("of a file that goes beyond the bytes that there are nothing is packed", async () => {
+  const packer = new FilePacker(Buffer.alloc(0), 200_000);
+  expect(await packer.add(file("first"))).toBe(true);
+  // Symbols are not part of what files are counted as: their names can be any length.
+  const symbol = { name: "n".repeat(1_000), kind: "func", parent: "", parentKind: "" };
+  const { ranges } = line(1, 5_000);
+  const long = line(1, 0, { ranges: ranges.map((range) => ({ ...range, symbol })) });
+  expect(await packer.add(file("too large", { lines: [long] }))).toBe(false);
+  expect(await packer.add(file("last"))).toBe(true);
+  expect((await unpackFiles(packer.packed)).map(({ path }) => path)).toEqual(["first", "last"]);
+});

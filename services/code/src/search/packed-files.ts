@@ -37,12 +37,16 @@ const GROWTH_BYTES = 65_536;
 /** Packs one file after the other into one run of bytes: nothing of a file is kept but these. */
 export class FilePacker {
   readonly #turns = new Turns();
+  readonly #bytesMax: number;
   #bytes: Buffer;
   #used = 0;
+  /** Where the last file begins. */
+  #last = 0;
 
-  /** Writes into this while it is large enough. */
-  constructor(bytes: Buffer = Buffer.alloc(0)) {
+  /** Writes into this while it is large enough, and never more than `bytesMax`. */
+  constructor(bytes: Buffer = Buffer.alloc(0), bytesMax: number = Number.MAX_SAFE_INTEGER) {
     this.#bytes = bytes;
+    this.#bytesMax = bytesMax;
   }
 
   /** What it has written into, with room for more. */
@@ -54,18 +58,29 @@ export class FilePacker {
     return this.#bytes.subarray(0, this.#used);
   }
 
-  async add({ lines, content, ...file }: FileMatch): Promise<void> {
-    let pieces: Uint8Array[] = content === undefined ? [] : [content];
-    let part: { file?: PackedFile; lines: PackedLine[] } = {
-      file: content === undefined ? file : { ...file, contentBytes: content.length },
-      lines: [],
-    };
+  /** False when it is too large: then nothing of it is there. */
+  add({ lines, content, ...file }: FileMatch): Promise<boolean> {
+    this.#last = this.#used;
+    if (content === undefined) return this.#add({ file, lines: [] }, [], lines);
+    return this.#add({ file: { ...file, contentBytes: content.length }, lines: [] }, [content], lines);
+  }
+
+  /** More lines of the last file. False when it is too large with them: then nothing of it is there. */
+  more(lines: readonly LineMatch[]): Promise<boolean> {
+    return this.#add({ lines: [] }, [], lines);
+  }
+
+  async #add(
+    part: { file?: PackedFile; lines: PackedLine[] },
+    pieces: Uint8Array[],
+    lines: readonly LineMatch[],
+  ): Promise<boolean> {
     let room = RANGES_MAX;
     for (const line of lines) {
       let from = 0;
       do {
         if (room <= 0) {
-          this.#push(part, pieces);
+          if (!this.#push(part, pieces)) return this.#forget();
           [part, pieces, room] = [{ lines: [] }, [], RANGES_MAX];
           if (this.#turns.due) await this.#turns.give();
         }
@@ -77,15 +92,28 @@ export class FilePacker {
         room -= Math.max(1, ranges.length);
       } while (from < line.ranges.length);
     }
-    this.#push(part, pieces);
+    if (!this.#push(part, pieces)) return this.#forget();
     if (this.#turns.due) await this.#turns.give();
+    return true;
   }
 
-  #push(part: Part, pieces: readonly Uint8Array[]): void {
+  /** Nothing of the last file is kept. */
+  forgetLast(): void {
+    this.#used = this.#last;
+  }
+
+  #forget(): false {
+    this.forgetLast();
+    return false;
+  }
+
+  #push(part: Part, pieces: readonly Uint8Array[]): boolean {
     const json = JSON.stringify(part);
     const jsonBytes = Buffer.byteLength(json);
     const bodyBytes = pieces.reduce((sum, each) => sum + each.length, 0);
-    this.#grow(this.#used + HEAD_BYTES + jsonBytes + bodyBytes);
+    const needed = this.#used + HEAD_BYTES + jsonBytes + bodyBytes;
+    if (needed > this.#bytesMax) return false;
+    this.#grow(needed);
     const bytes = this.#bytes;
     let at = bytes.writeUInt32LE(jsonBytes, this.#used);
     at = bytes.writeUInt32LE(bodyBytes, at);
@@ -95,6 +123,7 @@ export class FilePacker {
       at += piece.length;
     }
     this.#used = at;
+    return true;
   }
 
   #grow(bytes: number): void {

@@ -18,7 +18,12 @@ const facts: RepositoryFacts = {
 };
 let index: CodeIndex;
 const clock = new SystemClock();
-const ports = { matcher: matchText, answers: new AnswerMemory(16 << 20, clock), clock };
+const ports = {
+  matcher: matchText,
+  answers: new AnswerMemory(16 << 20, clock),
+  found: new AnswerMemory(4 << 20, clock),
+  clock,
+};
 const { signal } = new AbortController();
 
 async function searched(of: CodeIndex, request: SearchRequest, at = ports) {
@@ -104,7 +109,10 @@ test("puts together no more than fits into an answer, says so, and still counts 
         made += 1;
         return taker.take(file);
       };
-      return minified.search(query, { ...options, taker: { begin: (bytes) => taker.begin(bytes), take } });
+      return minified.search(query, {
+        ...options,
+        taker: { begin: (bytes, foundBytes) => taker.begin(bytes, foundBytes), take },
+      });
     },
   };
   const request = { query: parseQuery("needle"), options: { timeCapMs: 10_000, facets: true } };
@@ -162,6 +170,66 @@ test("searches that show much at once hold no more than answers may, and each sh
   await engine.close();
 });
 
+test("searches that find more than may wait are made again when it is their turn, and each shows every line", async () => {
+  const engine = openEngine({ memoryBytes: 32 << 20, workers: 2 }, { clock });
+  const [files, lines] = [10, 200];
+  const text = Array.from({ length: lines }, (_, i) => `a line with a needle, number ${i}\n`).join("");
+  const documents = Array.from({ length: files }, (_, i) => ({
+    path: `many/${i}.txt`,
+    oid: String(i).padStart(40, "0"),
+    branches: ["main"],
+    content: Buffer.from(text),
+  }));
+  const many = await engine.build(documents, { branches: ["main"] });
+  const answers = new AnswerMemory(768 << 10, clock);
+  // What one of them found fits.
+  const found = new AnswerMemory(80 << 10, clock);
+  let [searches, mostFound] = [0, 0];
+  const watched: Pick<CodeIndex, "search" | "branches"> = {
+    branches: many.branches,
+    search: (query, options) => {
+      searches += 1;
+      mostFound = Math.max(mostFound, found.heldBytes);
+      return many.search(query, options);
+    },
+  };
+  const request = { query: parseQuery("needle"), options: { timeCapMs: 30_000 } };
+  const one = async (): Promise<readonly unknown[]> => {
+    const at = { ...ports, answers, found };
+    const { packed, release, counts, partial } = await searchShard(
+      watched as CodeIndex,
+      facts,
+      request,
+      at,
+      signal,
+    );
+    const shown = (await unpackFiles(packed)).flatMap((file) =>
+      file.lines.map(({ text, line }) => Buffer.from(text).toString().trimEnd() === textOf(line - 1)),
+    );
+    // From here on others write where these were.
+    release(true);
+    return [shown.length, shown.every(Boolean), counts.matches, partial];
+  };
+  const textOf = (line: number): string => `a line with a needle, number ${line}`;
+  const all = await Promise.all(Array.from({ length: 8 }, one));
+  expect(all).toEqual(Array.from({ length: 8 }, () => [files * lines, true, files * lines, undefined]));
+  expect(searches).toBeGreaterThan(8);
+  expect(mostFound).toBeGreaterThan(0);
+  expect([answers.heldBytes, found.heldBytes, found.waiting]).toEqual([0, 0, 0]);
+  await engine.close();
+});
+
+test("what was found and may not wait in time is counted, without files, and says why", async () => {
+  const found = new AnswerMemory(1_000, clock);
+  const other = await found.hold(1_000, 0, signal);
+  const request = { query: parseQuery("alpha"), options: { timeCapMs: 20 } };
+  const without = await searched(index, request, { ...ports, found });
+  expect(without).toMatchObject({ files: [], counts: { files: 2 }, partial: "answer-memory" });
+  other?.release();
+  const whole = await searched(index, request, { ...ports, found });
+  expect([whole.files.length, whole.partial, found.heldBytes]).toEqual([2, undefined, 0]);
+});
+
 test("holds the memory of an answer until it is released, and of none that failed", async () => {
   const answers = new AnswerMemory(1 << 20, clock);
   const request = { query: parseQuery("alpha"), options: { timeCapMs: 1_000 } };
@@ -171,7 +239,7 @@ test("holds the memory of an answer until it is released, and of none that faile
   expect(answers.heldBytes).toBe(0);
   const broken: Pick<CodeIndex, "search"> = {
     async search(_, options) {
-      await options?.taker?.begin(1_000);
+      await options?.taker?.begin(1_000, 100);
       throw new Error("broken");
     },
   };

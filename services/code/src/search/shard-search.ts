@@ -3,9 +3,9 @@
  * below the size of a frame and within the memory that the node has for answers.
  */
 import type { Clock } from "@keelson/kernel";
-import type { CodeIndex, FileMatch, PartialReason } from "../engine/index.ts";
+import { EngineError, type CodeIndex, type FileMatch, type PartialReason } from "../engine/index.ts";
 import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
-import type { AnswerMemory } from "./answer-memory.ts";
+import type { AnswerMemory, HeldAnswer } from "./answer-memory.ts";
 import { branchesMeant } from "./branches-meant.ts";
 import { facetFilesMax, facetsOf } from "./facets.ts";
 import { PackingTaker } from "./packing-taker.ts";
@@ -18,6 +18,8 @@ const waitShare = 0.9;
 interface ShardSearchPorts {
   readonly matcher: TextMatcher;
   readonly answers: AnswerMemory;
+  /** Of what searches found that wait until their answers have memory. */
+  readonly found: AnswerMemory;
   readonly clock: Clock;
 }
 
@@ -30,46 +32,67 @@ export async function searchShard(
   index: CodeIndex,
   facts: RepositoryFacts,
   { query, options }: SearchRequest,
-  { matcher, answers, clock }: ShardSearchPorts,
+  ports: ShardSearchPorts,
   signal: AbortSignal,
 ): Promise<Searched> {
   const { timeCapMs } = options;
-  const until = clock.now() + timeCapMs * waitShare;
+  const { matcher, answers, found, clock } = ports;
+  const startedAt = clock.now();
+  const waitMs = (): number => startedAt + timeCapMs * waitShare - clock.now();
+  const hold = (bytes: number): Promise<HeldAnswer | undefined> => answers.hold(bytes, waitMs(), signal);
   const own = specialiser(query, matcher)(facts);
   const unsure: { partial?: PartialReason } = {};
   const settled = simplify(await answerRepositories(index, own, { timeCapMs, signal }, unsure));
   if (settled.kind === "const" && !settled.value) return { ...NOTHING, ...unsure };
   const { filesShownMax, matchesShownMax, matchesMax, contextLines, whole, facets = false } = options;
-  const taker = new PackingTaker(answers, (bytes) => answers.hold(bytes, until - clock.now(), signal));
   const narrowed = branchesMeant(settled, index);
+  const search = async (taker: PackingTaker): Promise<Searched> => {
+    try {
+      const result = await index.search(translate(settled), {
+        timeCapMs: Math.max(1, startedAt + timeCapMs - clock.now()),
+        signal,
+        taker: {
+          begin: (bytes, foundBytes) => taker.begin(bytes, foundBytes),
+          take: (file) => taker.take({ ...named(file), branches: narrowed(file.branches) }),
+          more: (lines) => taker.more(lines),
+        },
+        bytesShownMax: answers.answerBytesMax,
+        // Facets are of more files than are shown.
+        ...(facets ? { filesListedMax: Math.max(filesShownMax ?? 0, facetFilesMax) } : {}),
+        ...(matchesMax === undefined ? {} : { matchesMax }),
+        ...(filesShownMax === undefined ? {} : { filesShownMax }),
+        ...(matchesShownMax === undefined ? {} : { matchesShownMax }),
+        ...(contextLines === undefined ? {} : { contextLines }),
+        ...(whole === undefined ? {} : { whole }),
+      });
+      const partial = taker.partial ?? result.partial ?? unsure.partial;
+      const { listed = [], counts } = result;
+      return {
+        packed: taker.finish(),
+        counts,
+        release: (reusable = false) => taker.release(reusable),
+        ...(partial === undefined ? {} : { partial }),
+        ...(facets ? { facets: facetsOf([...taker.taken, ...listed], counts.files) } : {}),
+      };
+    } catch (error) {
+      taker.release(true);
+      throw error;
+    } finally {
+      taker.ended();
+    }
+  };
+  const terms = { answers, found, hold, signal };
+  const first = new PackingTaker(terms);
+  const searched = await search(first);
+  if (first.againBytes === undefined) return searched;
+  // Many large answers wait: with what each of them found they would take more than the answers themselves, so this one is searched for again when it may keep it.
+  const foundHeld = await found.hold(first.againBytes, waitMs(), signal);
+  if (foundHeld === undefined) return searched;
   try {
-    const result = await index.search(translate(settled), {
-      timeCapMs,
-      signal,
-      taker: {
-        begin: (bytes) => taker.begin(bytes),
-        take: (file) => taker.take({ ...named(file), branches: narrowed(file.branches) }),
-      },
-      bytesShownMax: answers.answerBytesMax,
-      // Facets are of more files than are shown.
-      ...(facets ? { filesListedMax: Math.max(filesShownMax ?? 0, facetFilesMax) } : {}),
-      ...(matchesMax === undefined ? {} : { matchesMax }),
-      ...(filesShownMax === undefined ? {} : { filesShownMax }),
-      ...(matchesShownMax === undefined ? {} : { matchesShownMax }),
-      ...(contextLines === undefined ? {} : { contextLines }),
-      ...(whole === undefined ? {} : { whole }),
-    });
-    const partial = taker.partial ?? result.partial ?? unsure.partial;
-    const { listed = [], counts } = result;
-    return {
-      packed: taker.finish(),
-      counts,
-      release: (reusable = false) => taker.release(reusable),
-      ...(partial === undefined ? {} : { partial }),
-      ...(facets ? { facets: facetsOf([...taker.taken, ...listed], counts.files) } : {}),
-    };
+    return await search(new PackingTaker(terms, foundHeld));
   } catch (error) {
-    taker.release(true);
+    // A newer commit came meanwhile. What was counted is true of the one before, and says that files are missing.
+    if (error instanceof EngineError && error.code === "CLOSED") return searched;
     throw error;
   }
 }

@@ -20,20 +20,30 @@ export interface ShowTerms {
   readonly matchesMax: number;
   /** Of lines and matches; what goes beyond is the last. */
   readonly bytesMax: number;
+  readonly inParts: boolean;
 }
 
 const STEP_MATCHES = 256;
+/** Lines that are given away before the next are made. */
+const STEP_LINES = 256;
 
-/** In steps: a file can have a hundred thousand matches, and whoever asks may want to do something else in between. */
-export function* materialize(hit: Hit, shown: Shown, terms: ShowTerms): Generator<void, FileMatch> {
+/**
+ * In steps: a file can have a hundred thousand matches, and whoever asks may want to do something else in between. With `inParts` it yields lines when there are some, the first with all else of
+ * the file, and returns the rest.
+ */
+export function* materialize(
+  hit: Hit,
+  shown: Shown,
+  terms: ShowTerms,
+): Generator<FileMatch | readonly LineMatch[] | undefined, FileMatch | readonly LineMatch[]> {
   const { segment, firstDocument, masks, branches } = shown;
   const { document } = hit;
   const start = segment.start(document);
   const text = segment.bytes.subarray(start, start + segment.contentBytes(document));
-  const pathRanges = [];
+  const pathRanges: { start: number; end: number }[] = [];
   for (let i = 0; i < hit.pathRanges.length; i += 2)
     pathRanges.push({ start: hit.pathRanges[i]!, end: hit.pathRanges[i + 1]! });
-  return {
+  const file = (first: readonly LineMatch[]): FileMatch => ({
     document: firstDocument + document,
     path: hit.path,
     oid: segment.oid(document),
@@ -42,9 +52,21 @@ export function* materialize(hit: Hit, shown: Shown, terms: ShowTerms): Generato
     score: hit.score,
     matchCount: hit.matchCount,
     pathRanges,
-    lines: yield* lines(hit, text, shown.symbols, terms),
+    lines: first,
     ...(terms.whole ? { content: segment.content(document) } : {}),
-  };
+  });
+  const steps = lines(hit, text, shown.symbols, terms);
+  let begun = false;
+  for (;;) {
+    const step = steps.next();
+    if (step.value === undefined) yield undefined;
+    else {
+      const part = begun ? step.value : file(step.value);
+      if (step.done === true) return part;
+      begun = true;
+      yield part;
+    }
+  }
 }
 
 function* lines(
@@ -52,9 +74,9 @@ function* lines(
   text: Uint8Array,
   symbols: SymbolTable | undefined,
   terms: ShowTerms,
-): Generator<void, LineMatch[]> {
+): Generator<LineMatch[] | undefined, LineMatch[]> {
   const { records } = hit;
-  const out: LineMatch[] = [];
+  let out: LineMatch[] = [];
   const count = Math.min(terms.matchesMax, records.length / RECORD_WORDS);
   let bytes = 0;
   for (let i = 0; i < count && bytes <= terms.bytesMax;) {
@@ -68,7 +90,7 @@ function* lines(
     let end = Math.min(lineEnd + 1, text.length);
     for (; i < count && records[i * RECORD_WORDS + 2] === line; i += 1) {
       const each = i * RECORD_WORDS;
-      if (i % STEP_MATCHES === 0) yield;
+      if (i % STEP_MATCHES === 0) yield undefined;
       const from = records[each]!;
       const to = records[each + 1]!;
       const symbol = records[each + 6]! - 1;
@@ -92,6 +114,10 @@ function* lines(
       ...(terms.contextLines > 0 ? context(text, lineStart, end, terms.contextLines) : {}),
     };
     bytes += bytesOfLine(made);
+    if (terms.inParts && out.length >= STEP_LINES) {
+      yield out;
+      out = [];
+    }
     out.push(made);
   }
   return out;

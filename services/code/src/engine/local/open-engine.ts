@@ -2,6 +2,7 @@
 import type { Clock } from "@keelson/kernel";
 import type { CodeEngine, EngineOptions } from "../engine.ts";
 import { ArenaSet } from "../memory/arena-set.ts";
+import { keepYoungRoomSmall } from "../threads/young-room.ts";
 import { addSymbols } from "./add-symbols.ts";
 import { buildIndex } from "./build.ts";
 import { Builder } from "./build-memory.ts";
@@ -9,12 +10,14 @@ import { loadIndex } from "./load.ts";
 import { SPARE_THREADS, Searchers } from "./searchers.ts";
 
 const THREADS = 2;
-const THREADS_MAX = 60;
+const THREADS_MAX = 64;
 
 export function openEngine(options: EngineOptions, ports: { readonly clock: Clock }): CodeEngine {
-  const threads = Math.min(THREADS_MAX, Math.max(1, options.workers ?? THREADS));
-  const arenas = new ArenaSet(options.memoryBytes, threads + SPARE_THREADS);
-  const searchers = new Searchers(threads, arenas.arenas, ports.clock);
+  if (options.smallHeap === true) keepYoungRoomSmall();
+  const threads = Math.min(THREADS_MAX - SPARE_THREADS, Math.max(1, options.workers ?? THREADS));
+  const spares = Math.min(THREADS_MAX - threads, Math.max(0, options.spareWorkers ?? SPARE_THREADS));
+  const arenas = new ArenaSet(options.memoryBytes, threads + spares);
+  const searchers = new Searchers({ threads, spares }, arenas.arenas, ports.clock);
   const builder = new Builder(arenas, ports.clock);
   const indexPorts = { arenas, searchers, clock: ports.clock };
   return {

@@ -7,7 +7,7 @@ import { RECORD_WORDS, compareHits, type Hit } from "../search/hit.ts";
 import { unpackHits } from "../search/packed-hits.ts";
 import { word } from "../threads/cells.ts";
 import type { SearchReply } from "../threads/protocol.ts";
-import { FILE_BYTES, bytesOfFile } from "../shown-bytes.ts";
+import { FILE_BYTES, bytesOfFile, bytesOfLine } from "../shown-bytes.ts";
 import { Turns } from "../turns.ts";
 import { materialize } from "./materialize.ts";
 import type { MemoryIndex, OpenPart } from "./memory-index.ts";
@@ -16,6 +16,8 @@ import type { Running, SearchAsked } from "./searchers.ts";
 const TIME_CAP_MS = 10_000;
 /** Below this one thread is done before a second could help. */
 const SPLIT_BYTES = 33_554_432;
+/** About what a hit takes besides its matches. */
+const HIT_BYTES = 300;
 
 export async function searchIndex(
   index: MemoryIndex,
@@ -34,7 +36,8 @@ export async function searchIndex(
     const hits = (await inOrder(index, replies, turns)).slice(0, filesMax);
     const files: FileMatch[] = [];
     const taker = options.taker ?? intoList(files);
-    const shown = await show(index, hits.slice(0, filesShownMax), { ...options, taker }, turns);
+    const foundBytes = bytesFound(replies);
+    const shown = await show(index, hits.slice(0, filesShownMax), { ...options, taker, foundBytes }, turns);
     const listed = hits.slice(shown, filesListedMax).map((hit) => ({
       path: hit.path,
       language: partOf(index, hit.segment).segment.language(hit.document),
@@ -238,6 +241,14 @@ async function inOrder(index: MemoryIndex, replies: readonly SearchReply[], turn
   }
 }
 
+/** What is kept of them until they are shown. */
+function bytesFound(replies: readonly SearchReply[]): number {
+  return replies.reduce(
+    (sum, { hits }) => sum + (hits === undefined ? 0 : hits.words.byteLength + hits.count * HIT_BYTES),
+    0,
+  );
+}
+
 function intoList(files: FileMatch[]): FileTaker {
   return {
     begin: () => Promise.resolve(true),
@@ -252,29 +263,35 @@ function intoList(files: FileMatch[]): FileTaker {
 async function show(
   index: MemoryIndex,
   hits: readonly Hit[],
-  options: SearchOptions & { readonly taker: FileTaker },
+  options: SearchOptions & { readonly taker: FileTaker; readonly foundBytes: number },
   turns: Turns,
 ): Promise<number> {
   const { contextLines = 0, whole = false, taker } = options;
   let left = options.matchesShownMax ?? Number.MAX_SAFE_INTEGER;
   let bytesLeft = options.bytesShownMax ?? Number.MAX_SAFE_INTEGER;
-  if (!(await taker.begin(bytesToShow(index, hits, options)))) return 0;
+  if (!(await taker.begin(bytesToShow(index, hits, options), options.foundBytes))) return 0;
   let shown = 0;
   for (const hit of hits) {
     if (left <= 0 || bytesLeft < 0) break;
     const steps = materialize(
       hit,
       { ...partOf(index, hit.segment), masks: index.masks, branches: index.branches },
-      { contextLines, whole, matchesMax: left, bytesMax: bytesLeft },
+      { contextLines, whole, matchesMax: left, bytesMax: bytesLeft, inParts: taker.more !== undefined },
     );
-    let step = steps.next();
-    for (; step.done !== true; step = steps.next()) if (turns.due) await turns.give();
-    const file = step.value;
-    bytesLeft -= bytesOfFile(file);
+    for (let ended = false; !ended;) {
+      const { value, done } = steps.next();
+      ended = done === true;
+      if (value !== undefined && "path" in value) {
+        bytesLeft -= bytesOfFile(value);
+        await taker.take(value);
+      } else if (value !== undefined) {
+        for (const line of value) bytesLeft -= bytesOfLine(line);
+        await taker.more?.(value);
+      }
+      if (turns.due) await turns.give();
+    }
     left -= Math.max(1, hit.records.length / RECORD_WORDS);
     shown += 1;
-    await taker.take(file);
-    if (turns.due) await turns.give();
   }
   return shown;
 }

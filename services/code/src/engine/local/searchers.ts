@@ -26,7 +26,7 @@ import { startThread } from "../threads/start-thread.ts";
 
 /** How long a search may keep others waiting behind it before they are given to another thread. */
 const PATIENCE_MS = 4;
-/** Threads beside the ordinary ones, while more searches take long than there are of those. */
+/** Threads beside the ordinary ones, while more searches take long than there are of those; fewer where memory is short. */
 export const SPARE_THREADS = 4;
 /** One that was started beside the others goes away when it had nothing to do for so long. */
 const SPARE_IDLE_MS = 30_000;
@@ -76,6 +76,7 @@ export class Searchers {
   readonly #clock: Clock;
   readonly #threads: Thread[] = [];
   readonly #ordinary: number;
+  readonly #most: number;
   readonly #indexes = new Map<number, IndexPlace>();
   readonly #jobs = new Map<number, Waiting>();
   readonly #cells = new Cells((number, memory) => {
@@ -88,10 +89,16 @@ export class Searchers {
   #look: Timer | undefined;
   #idle: Timer | undefined;
 
-  constructor(threads: number, arenas: readonly Arena[], clock: Clock) {
+  /** `spares`: how many more there may be while more searches take long than there are ordinary ones. */
+  constructor(
+    { threads, spares }: { readonly threads: number; readonly spares: number },
+    arenas: readonly Arena[],
+    clock: Clock,
+  ) {
     this.#arenas = arenas;
     this.#clock = clock;
     this.#ordinary = threads;
+    this.#most = threads + spares;
     for (let number = 0; number < threads; number += 1) this.#start(number);
   }
 
@@ -208,7 +215,7 @@ export class Searchers {
 
   /** None when there are as many as there may be. */
   #another(): Thread[] {
-    if (this.#threads.length >= this.#ordinary + SPARE_THREADS) return [];
+    if (this.#threads.length >= this.#most) return [];
     let number = this.#ordinary;
     while (this.#threads.some((each) => each.number === number)) number += 1;
     this.#dismissLater();

@@ -8,7 +8,7 @@ import { bytesOfFile } from "../shown-bytes.ts";
 import { openEngine } from "./open-engine.ts";
 
 const FILES = 12;
-const LINES = 200;
+const LINES = 600;
 const query: EngineQuery = { kind: "substring", text: "needle", caseSensitive: true, scope: "content" };
 let engine: CodeEngine;
 let index: CodeIndex;
@@ -67,4 +67,26 @@ test("says about how much it will show before it makes any of it, and makes noth
   }
   expect(said).toEqual([sum(whole.files), sum(whole.files)]);
   expect(taken).toEqual(whole.files);
+});
+
+test("gives the lines of a file in parts to who takes them so, and they are the same", async () => {
+  const whole = await index.search(query);
+  for (const bytesShownMax of [sum(whole.files), Math.floor(sum(whole.files) / 3)]) {
+    const { files } = await index.search(query, { bytesShownMax });
+    const taken: FileMatch[] = [];
+    let parts = 0;
+    const taker = {
+      begin: () => Promise.resolve(true),
+      take: (file: FileMatch) => Promise.resolve(void taken.push(file)),
+      more: (lines: FileMatch["lines"]) => {
+        parts += 1;
+        const last = taken.pop()!;
+        taken.push({ ...last, lines: [...last.lines, ...lines] });
+        return Promise.resolve();
+      },
+    };
+    await index.search(query, { bytesShownMax, taker });
+    expect(taken).toEqual(files);
+    expect(parts).toBeGreaterThanOrEqual(files.length);
+  }
 });

@@ -5,7 +5,7 @@
 
 const SLAB_WORDS = 262_144;
 /** Slabs that a thread keeps for its next search. */
-const FREE_MAX = 4;
+const FREE_MAX = 6;
 const free: Uint32Array[] = [];
 
 export class RecordRoom {

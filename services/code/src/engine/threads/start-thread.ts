@@ -2,13 +2,20 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import { keepItWhen } from "./young-room.ts";
 
 export function startThread(name: "search-thread" | "build-thread", data: unknown): Worker {
+  const worker = start(name, data);
+  keepItWhen(worker);
+  return worker;
+}
+
+function start(name: string, data: unknown): Worker {
   const options: WorkerOptions = {
     workerData: data,
     name,
     // Threads keep little in their heaps; without limits these would grow to a share of the machine's memory before collecting.
-    resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 },
+    resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 6 },
   };
   if (!import.meta.url.endsWith(".ts")) return new Worker(new URL(`./${name}.js`, import.meta.url), options);
   const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm/api")).href.replace(
