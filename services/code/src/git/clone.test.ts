@@ -380,6 +380,22 @@ describe("a repository on a server", () => {
     expect(packs() - before - listings).toBeGreaterThan(listings);
   });
 
+  test("a page of the web is no repository", async () => {
+    const pages = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/html" }).end("<html>\nhello\n</html>\n");
+    });
+    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
+    const { port } = pages.address() as AddressInfo;
+    try {
+      await expect(get(cache(), `http://127.0.0.1:${port}/a/b`)).rejects.toMatchObject({
+        code: "NOT_A_REPOSITORY",
+      });
+    } finally {
+      pages.closeAllConnections();
+      pages.close();
+    }
+  });
+
   test("what is not there, not allowed, or not a repository says so", async () => {
     const code = (address: string): Promise<unknown> =>
       get(cache(), address).catch((error: unknown) => (error as { code: string }).code);

@@ -26,7 +26,7 @@ export function classify(what: string, output: string): GitError {
   const says = (pattern: RegExp): boolean => pattern.test(output);
   if (
     says(
-      /could not read (Username|Password)|Authentication failed|HTTP 40[13]|error: 40[13]|Permission denied/i,
+      /could not read (Username|Password)|Authentication failed|HTTP 40[13]|error: 40[13]|Permission denied|Host key verification failed/i,
     )
   )
     return new GitError(
@@ -43,7 +43,7 @@ export function classify(what: string, output: string): GitError {
       : new GitError("UNREACHABLE", `${what}: the server cannot be reached (${text}): it is tried again`);
   if (
     says(
-      /not (?:appear to be )?a git repository|does not exist|repository '.*' not found|not found|no such (?:file|path)/i,
+      /not (?:appear to be )?a git repository|is this a git repository|does not exist|repository '.*' not found|not found|no such (?:file|path)/i,
     )
   )
     return new GitError("NOT_A_REPOSITORY", `${what}: there is no repository (${text}): check the address`);

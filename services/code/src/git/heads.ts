@@ -66,7 +66,10 @@ export function chooseHeads(
 ): { readonly heads: Head[]; readonly missing: string[] } {
   const { defaultBranch, branches } = remote;
   if (branches.size === 0)
-    throw new GitError("NO_BRANCH", `${what}: it has no commits yet: it is looked at again`);
+    throw new GitError(
+      "NO_BRANCH",
+      `${what}: it has no commits yet, or is no repository: it is looked at again`,
+    );
   const names = new Set<string>();
   const missing: string[] = [];
   for (const pattern of patterns.length === 0 ? ["HEAD"] : patterns) {
