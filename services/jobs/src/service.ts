@@ -157,7 +157,8 @@ export function jobsService(context: NodeContext<JobsConfig>): NodeService {
   const count = (effects: readonly Effect[]): void => {
     const changes = new Map<string, number>();
     for (const effect of effects)
-      if (effect.kind === "status") changes.set(effect.status, (changes.get(effect.status) ?? 0) + 1);
+      if (effect.kind === "status")
+        changes.set(effect.status, (changes.get(effect.status) ?? 0) + effect.ids.length);
     for (const [status, by] of changes) metrics.count("jobs_status_changes_total", { status }, by);
   };
   const total = (read: (shard: JobsShard) => number): number => {

@@ -16,7 +16,8 @@ import { packJobs } from "../shard/packed/jobs.ts";
 import type { EventsOpen, JobEvent } from "../shard/protocol.ts";
 import { DEFAULT_TENANT } from "../shard/ranges.ts";
 import { JobWorker, type JobHandler, type WorkerOptions } from "../worker/worker.ts";
-import { BATCHER_DEFAULTS, Batcher } from "./batcher.ts";
+import { Batcher } from "./batcher.ts";
+import { BATCH_DEFAULTS } from "./batches.ts";
 import { JobsError } from "./errors.ts";
 import { followEvents } from "./event-feed.ts";
 import { JobHandle } from "./job-handle.ts";
@@ -226,7 +227,7 @@ function* chunks(indexes: readonly number[], specs: readonly JobSpec[]): Generat
   let [begin, bytes] = [0, 0];
   for (const [at, index] of indexes.entries()) {
     const more = specs[index]!.payload.length + JOB_OVERHEAD_BYTES;
-    if (at > begin && (bytes + more > BATCHER_DEFAULTS.bytesMax || at - begin >= BATCHER_DEFAULTS.itemsMax)) {
+    if (at > begin && (bytes + more > BATCH_DEFAULTS.bytesMax || at - begin >= BATCH_DEFAULTS.itemsMax)) {
       yield indexes.slice(begin, at);
       [begin, bytes] = [at, 0];
     }

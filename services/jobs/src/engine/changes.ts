@@ -103,7 +103,7 @@ export class Changes extends SettingChanges {
     job.status = status;
     if (attempts.length > 0 || status === "cancelled") {
       const past = job.ensurePast();
-      past.attempts.push(...attempts.slice(-JOB_LIMITS.attemptsKeptMax));
+      past.attempts = attempts.slice(-JOB_LIMITS.attemptsKeptMax);
       past.count = attempts.length;
       past.started = true;
       if (status === "cancelled") past.cancelledAtMs = state.wallMs;
@@ -147,12 +147,11 @@ export class Changes extends SettingChanges {
     }
     const { job } = lease;
     const { wallMs } = this.#state;
-    const { attempt: number, relativeAttempt: relativeNumber } = job;
     this.#release(lease);
     const past = job.ensurePast();
-    const { startedAtMs, worker } = lease;
-    past.attempts.push({ number, relativeNumber, startedAtMs, finishedAtMs: wallMs, worker, outcome });
-    if (past.attempts.length > JOB_LIMITS.attemptsKeptMax) past.attempts.shift();
+    const { attempt: number, relativeAttempt: relativeNumber, startedAtMs, worker } = lease;
+    const attempt = { number, relativeNumber, startedAtMs, finishedAtMs: wallMs, worker, outcome };
+    past.attempts = [...past.attempts, attempt].slice(-JOB_LIMITS.attemptsKeptMax);
     past.count += 1;
     past.lostLeases = 0;
     if (retryAtMs === undefined) this.#end(job, outcome.kind);
@@ -264,10 +263,7 @@ export class Changes extends SettingChanges {
     job.statusAtMs = stored.statusAtMs;
     if (stored.merged.length > 0) job.merged = [...stored.merged];
     if (stored.past !== undefined) {
-      const { attempts, ...rest } = stored.past;
-      const past = job.ensurePast();
-      past.attempts.push(...attempts);
-      Object.assign(past, rest);
+      Object.assign(job.ensurePast(), stored.past);
     }
     if (stored.flow === undefined) return;
     job.flow = new Flow(stored.flow.missing);
@@ -337,7 +333,7 @@ export class Changes extends SettingChanges {
 
   /** The first lease since the job was enqueued or restarted. */
   #start(job: Job): void {
-    job.ensurePast().started = true;
+    job.begin();
     const entry = job.dedupe;
     if (entry === undefined || entry.next !== job) return;
     entry.next = undefined;

@@ -1,12 +1,12 @@
 /** What the parts of the engine share during one `apply`. */
 import type { Changes } from "./changes.ts";
 import type { StoredJob } from "./codec/stored-job.ts";
-import type { Refusal, RefusalCode } from "./model/command.ts";
+import type { JobName, Refusal, RefusalCode } from "./model/command.ts";
 import type { Effect } from "./model/effect.ts";
 import type { EnginePorts, EngineTerms, Instant } from "./model/ports.ts";
 import type { Scheduler } from "./scheduler/scheduler.ts";
 import type { Job } from "./state/job.ts";
-import type { State } from "./state/state.ts";
+import { jobKey, type State } from "./state/state.ts";
 
 export interface Core {
   readonly state: State;
@@ -30,14 +30,22 @@ export function refuse(refused: RefusalCode, message: string): Refusal {
   return { refused, message };
 }
 
-export function statusEffect(job: Job): Effect {
-  return {
-    kind: "status",
-    tenant: job.tenant.name,
-    id: job.id,
-    group: job.group.name,
-    status: job.status,
-  };
+/** An ended job that was looked up for this `apply`. As a rule none was, and then its key is not made either. */
+export function recalledJob({ recalled }: Core, name: JobName): StoredJob | undefined {
+  return recalled.size === 0 ? undefined : recalled.get(jobKey(name));
+}
+
+/** A job's status has changed. */
+export function tellStatus({ effects }: Core, { id, tenant, group, status }: Job): void {
+  const last = effects.at(-1);
+  if (
+    last?.kind === "status" &&
+    last.status === status &&
+    last.tenant === tenant.name &&
+    last.group === group.name
+  )
+    last.ids.push(id);
+  else effects.push({ kind: "status", tenant: tenant.name, group: group.name, status, ids: [id] });
 }
 
 export const DONE = { done: true } as const;

@@ -1,7 +1,7 @@
 /** What time alone brings about: leases run out, attempts take too long, jobs fall due, limits open, schedules fire. A bounded amount at a time. */
 import { lose, timeOut } from "./commands/reporting.ts";
 import { fire } from "./commands/schedules.ts";
-import { statusEffect, type Core } from "./core.ts";
+import { tellStatus, type Core } from "./core.ts";
 import { JOB_LIMITS } from "./model/limits.ts";
 import type { LimitKey } from "./state/limit-key.ts";
 
@@ -59,13 +59,13 @@ function dropRefresh(core: Core, key: LimitKey): void {
 
 /** What followed from changes: jobs that nothing holds back any more are placed, and whoever waits for an end hears of it. */
 export function follow(core: Core): void {
-  const { changes, scheduler, state, effects } = core;
+  const { changes, scheduler, state } = core;
   for (const job of changes.released)
     if (job.status === "scheduled" && job.queue === undefined && job.check === undefined)
       scheduler.place(job);
   changes.released.length = 0;
   for (const job of changes.ended) {
-    effects.push(statusEffect(job));
+    tellStatus(core, job);
     state.tidyGroup(job.group);
   }
   changes.ended.length = 0;

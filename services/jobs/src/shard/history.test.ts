@@ -7,7 +7,7 @@ function historyAt(wallMs: () => number, view?: Partial<JobView>): History {
 }
 
 const change = (status: JobStatus, group = "g") =>
-  ({ kind: "status", tenant: "t", id: "j", group, status }) as const;
+  ({ kind: "status", tenant: "t", ids: ["j"], group, status }) as const;
 
 test("changes are counted by step, status and group", () => {
   let now = 5;
@@ -20,6 +20,12 @@ test("changes are counted by step, status and group", () => {
     { atMs: STEP_MS, changes: [0, 0, 0, 1, 0], groups: { g: [0, 0, 0, 1, 0] } },
   ]);
   expect(history.since(STEP_MS)).toHaveLength(1);
+});
+
+test("jobs that came to a status together count each", () => {
+  const history = historyAt(() => 0);
+  history.effects([{ kind: "status", tenant: "t", ids: ["a", "b", "c"], group: "g", status: "succeeded" }]);
+  expect(history.since(0)[0]).toMatchObject({ changes: [0, 0, 3, 0, 0], groups: { g: [0, 0, 3, 0, 0] } });
 });
 
 test("a job's wait is counted from the time it might have started", () => {

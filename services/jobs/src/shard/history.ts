@@ -48,10 +48,13 @@ export class History {
       if (effect.kind !== "status") continue;
       step ??= this.#step();
       const at = STATUSES.indexOf(effect.status);
-      step.changes[at]! += 1;
+      const { length } = effect.ids;
+      step.changes[at]! += length;
       const group = groupOf(step, effect.group);
-      if (group !== undefined) group[at]! += 1;
-      if (effect.status !== "scheduled" && step.sampled < SAMPLED_MAX) this.#sample(step, effect);
+      if (group !== undefined) group[at]! += length;
+      if (effect.status === "scheduled") continue;
+      for (let index = 0; index < length && step.sampled < SAMPLED_MAX; index += 1)
+        this.#sample(step, effect.status, { tenant: effect.tenant, id: effect.ids[index]! });
     }
   }
 
@@ -68,14 +71,13 @@ export class History {
   }
 
   /** The job may have gone on since; then it is left out. */
-  #sample(step: Step, effect: Extract<Effect, { kind: "status" }>): void {
+  #sample(step: Step, status: JobStatus, name: JobName): void {
     step.sampled += 1;
-    const view = this.#look(effect);
-    if (view?.status !== effect.status) return;
+    const view = this.#look(name);
+    if (view?.status !== status) return;
     const attempt = view.attempts.at(-1);
-    if (effect.status === "running") count(step.waited, view.statusAtMs - view.startAtMs);
-    else if (isFinal(effect.status) && attempt !== undefined)
-      count(step.ran, view.statusAtMs - attempt.startedAtMs);
+    if (status === "running") count(step.waited, view.statusAtMs - view.startAtMs);
+    else if (isFinal(status) && attempt !== undefined) count(step.ran, view.statusAtMs - attempt.startedAtMs);
   }
 
   #step(): Step {
@@ -83,11 +85,17 @@ export class History {
     const last = this.#steps.at(-1);
     // A clock that was set back goes on in the last step.
     if (last !== undefined && last.atMs >= atMs) return last;
-    const step = { atMs, changes: zeros(STATUSES.length), groups: new Map(), sampled: 0 };
-    const made = { ...step, waited: zeros(BOUNDS.length + 1), ran: zeros(BOUNDS.length + 1) };
-    this.#steps.push(made);
+    const step: Step = {
+      atMs,
+      changes: zeros(STATUSES.length),
+      groups: new Map(),
+      waited: zeros(BOUNDS.length + 1),
+      ran: zeros(BOUNDS.length + 1),
+      sampled: 0,
+    };
+    this.#steps.push(step);
     if (this.#steps.length > STEPS_MAX) this.#steps.shift();
-    return made;
+    return step;
   }
 }
 

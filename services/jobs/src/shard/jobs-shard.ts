@@ -184,7 +184,8 @@ export class JobsShard implements Shard {
 
   #add(add: Add): Promise<unknown> {
     const jobs = unpacked("add", () => unpackJobs(add));
-    for (const job of jobs) this.#inRange(job);
+    let known: string | undefined;
+    for (const job of jobs) if (job.tenant !== known) known = this.#inRange(job).tenant;
     return this.queue.execute({ kind: "add", jobs });
   }
 

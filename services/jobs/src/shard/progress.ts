@@ -17,7 +17,8 @@ export class ProgressBoard {
   effects(effects: readonly Effect[]): void {
     if (this.#said.size === 0) return;
     for (const effect of effects)
-      if (effect.kind === "status" && isFinal(effect.status)) this.#said.delete(keyOf(effect));
+      if (effect.kind === "status" && isFinal(effect.status))
+        for (const id of effect.ids) this.#said.delete(keyOf({ tenant: effect.tenant, id }));
   }
 }
 

@@ -90,10 +90,13 @@ export class WatchDesk {
     if (this.#awaited.size === 0 && this.#readers.size === 0) return;
     for (const effect of effects) {
       if (effect.kind !== "status") continue;
-      const { tenant, id, group, status } = effect;
-      if (isFinal(status)) for (const listener of this.#awaited.get(keyOf(effect)) ?? []) listener();
-      if (this.#readers.size > 0)
-        this.#tell({ kind: "status", tenant, id, group, status, atMs: this.#wallMs() }, group);
+      const { tenant, ids, group, status } = effect;
+      for (const id of ids) {
+        if (isFinal(status))
+          for (const listener of this.#awaited.get(keyOf({ tenant, id })) ?? []) listener();
+        if (this.#readers.size > 0)
+          this.#tell({ kind: "status", tenant, id, group, status, atMs: this.#wallMs() }, group);
+      }
     }
   }
 

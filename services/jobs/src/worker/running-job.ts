@@ -25,6 +25,11 @@ export interface JobInput {
   readonly omitted: boolean;
 }
 
+/** Who passes on what a handler says of its progress. */
+interface ProgressListener {
+  tell(task: GivenTask, progress: unknown): void;
+}
+
 const NO_INPUTS: readonly JobInput[] = Object.freeze([]);
 
 export class RunningJob<Payload = unknown> {
@@ -42,11 +47,11 @@ export class RunningJob<Payload = unknown> {
   stopped: JobStopped | undefined;
   #controller: AbortController | undefined;
   readonly #task: GivenTask;
-  readonly #tell: (progress: unknown) => void;
+  readonly #listener: ProgressListener;
 
-  constructor(task: GivenTask, tell: (progress: unknown) => void) {
+  constructor(task: GivenTask, listener: ProgressListener) {
     this.#task = task;
-    this.#tell = tell;
+    this.#listener = listener;
     this.id = task.id;
     this.tenant = task.tenant;
     this.group = task.group;
@@ -73,7 +78,7 @@ export class RunningJob<Payload = unknown> {
 
   /** Shown to whoever looks at the job or follows its events; not kept. Any plain data. */
   progress(value: unknown): void {
-    this.#tell(value);
+    this.#listener.tell(this.#task, value);
   }
 
   /** For the worker. */

@@ -4,13 +4,14 @@
  */
 import { randomUUID } from "node:crypto";
 import { RouterError } from "@keelson/runtime";
-import { Batcher } from "../client/batcher.ts";
+import { Batches } from "../client/batches.ts";
 import { JobsError } from "../client/errors.ts";
 import { isPassing, pause, type ShardCalls } from "../client/shard-calls.ts";
-import type { AttemptOutcome, Beat, RefreshTask } from "../engine/index.ts";
-import { packReports, type Report } from "../shard/packed/reports.ts";
+import type { Beat, RefreshTask } from "../engine/index.ts";
+import { packReports } from "../shard/packed/reports.ts";
 import { unpackTasks, type GivenTask } from "../shard/packed/tasks.ts";
 import type { Ack, AckAnswer, BeatAsk, TaskProgress, WorkItem, WorkOpen } from "../shard/protocol.ts";
+import type { HeldTask } from "./held-task.ts";
 import type { JobStopped } from "./running-job.ts";
 
 export interface ShardFeedOptions {
@@ -22,7 +23,9 @@ export interface ShardFeedOptions {
   onTasks(tasks: readonly GivenTask[]): void;
   onRefresh(limit: RefreshTask): void;
   onStop(task: number, code: JobStopped["code"]): void;
-  held(): readonly GivenTask[];
+  /** Without a problem it was accepted. */
+  onReported(held: HeldTask, problem: Error | undefined): void;
+  held(): readonly HeldTask[];
   onProblem(problem: Error): void;
 }
 
@@ -38,15 +41,16 @@ const RETRY_PAUSE_MS = 50;
 
 const NO_REPORTS = new Uint8Array(0);
 
-interface TenantReport extends Report {
-  readonly tenant: string;
-}
+/** By their place; those that were accepted have none. */
+type Problems = readonly (Error | undefined)[];
+
+const NO_PROBLEMS: Problems = [];
 
 export class ShardFeed {
   readonly #calls: ShardCalls;
   readonly #options: ShardFeedOptions;
   readonly #closing = new AbortController();
-  readonly #reports: Batcher<TenantReport, Error | undefined>;
+  readonly #reports: Batches<HeldTask, Error | undefined>;
   readonly #progress = new Map<number, TaskProgress>();
   /** Credit that it has spent and not got back. */
   owed = 0;
@@ -63,7 +67,15 @@ export class ShardFeed {
     this.#calls = calls;
     this.#options = options;
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
-    this.#reports = new Batcher((reports) => this.#ack(reports), { inflightMax: 2 });
+    this.#reports = new Batches(
+      {
+        send: (reports) => this.#ack(reports),
+        bytesOf: ({ bytes }) => bytes,
+        done: (held, problem) => options.onReported(held, problem),
+        failed: (held, error) => options.onReported(held, error as Error),
+      },
+      { inflightMax: 2 },
+    );
   }
 
   start(): void {
@@ -71,20 +83,10 @@ export class ShardFeed {
     this.#beatLater();
   }
 
-  /** `done` is told nothing when it was accepted; otherwise why it was not. */
-  report(
-    { task, tenant }: GivenTask,
-    outcome: AttemptOutcome,
-    done: (problem: Error | undefined) => void,
-  ): void {
-    this.#progress.delete(task);
-    const bytes =
-      outcome.kind === "succeeded"
-        ? outcome.result.length
-        : outcome.kind === "failed"
-          ? outcome.data.length
-          : 0;
-    this.#reports.push({ task, outcome, tenant }, bytes + 20, done, done as (error: unknown) => void);
+  /** It has its outcome; `onReported` tells when that has arrived. */
+  report(held: HeldTask): void {
+    if (this.#progress.size > 0) this.#progress.delete(held.task);
+    this.#reports.push(held);
   }
 
   /** One more task may come. It is told with the next reports, or in a moment if there are none. */
@@ -169,7 +171,7 @@ export class ShardFeed {
     for (const { task, reason } of stops ?? []) this.#options.onStop(task, STOP_CODES[reason]);
   }
 
-  async #ack(reports: readonly TenantReport[]): Promise<readonly (Error | undefined)[]> {
+  async #ack(reports: readonly HeldTask[]): Promise<Problems> {
     const until = performance.now() + REPORT_TIMEOUT_MS;
     for (;;) {
       try {
@@ -183,12 +185,8 @@ export class ShardFeed {
     }
   }
 
-  async #tryAck(reports: readonly TenantReport[]): Promise<readonly (Error | undefined)[]> {
-    const problems: (Error | undefined)[] = reports.map(() => undefined);
-    if (!this.#isListed()) {
-      await this.#ackElsewhere(reports, problems);
-      return problems;
-    }
+  async #tryAck(reports: readonly HeldTask[]): Promise<Problems> {
+    if (!this.#isListed()) return this.#ackElsewhere(reports);
     const credit = this.#untold;
     this.#untold = 0;
     const session = this.#session;
@@ -197,6 +195,8 @@ export class ShardFeed {
     const body: Ack = { session, worker, reports: packed, credit };
     try {
       const refused = (await this.#call("ack", body)) as AckAnswer;
+      if (refused.length === 0) return NO_PROBLEMS;
+      const problems: (Error | undefined)[] = reports.map(() => undefined);
       for (const [index, code, message] of refused) problems[index] = new JobsError(code, message);
       return problems;
     } catch (error) {
@@ -207,15 +207,16 @@ export class ShardFeed {
   }
 
   /** The shard was split: each task is in the half that its tenant belongs to. */
-  async #ackElsewhere(reports: readonly TenantReport[], problems: (Error | undefined)[]): Promise<void> {
+  #ackElsewhere(reports: readonly HeldTask[]): Promise<Problems> {
     const { worker } = this.#options;
-    const asked = reports.map(async (report, index) => {
+    const asked = reports.map(async (report) => {
       const body: Ack = { session: "", worker, reports: packReports([report]), credit: 0 };
       const terms = { timeoutMs: CALL_TIMEOUT_MS };
-      const refused = (await this.#calls.byTenant(report.tenant, "write", "ack", body, terms)) as AckAnswer;
-      for (const [, code, message] of refused) problems[index] = new JobsError(code, message);
+      const answer = await this.#calls.byTenant(report.tenant, "write", "ack", body, terms);
+      const [refused] = answer as AckAnswer;
+      return refused && new JobsError(refused[1], refused[2]);
     });
-    await Promise.all(asked);
+    return Promise.all(asked);
   }
 
   #isListed(): boolean {
@@ -251,7 +252,7 @@ export class ShardFeed {
     }
   }
 
-  async #sendBeat(held: readonly GivenTask[], progress: readonly TaskProgress[]): Promise<readonly Beat[]> {
+  async #sendBeat(held: readonly HeldTask[], progress: readonly TaskProgress[]): Promise<readonly Beat[]> {
     const { worker } = this.#options;
     if (this.#isListed()) {
       const tasks = held.map(({ task }) => task);

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { ShardCalls } from "../client/shard-calls.ts";
 import { encodeBody } from "../engine/codec/body.ts";
-import { packTasks } from "../shard/packed/tasks.ts";
+import { packTasks, type GivenTask } from "../shard/packed/tasks.ts";
 import { unpackReports } from "../shard/packed/reports.ts";
 import type { Ack, WorkItem, WorkOpen } from "../shard/protocol.ts";
+import { HeldTask } from "./held-task.ts";
 import { JobWorker } from "./worker.ts";
 
 const BODY = encodeBody({ group: "g", payload: Buffer.alloc(0) });
@@ -59,6 +60,13 @@ test("a worker whose reports are answered slowly keeps no more results than it h
   // As many again may have been on their way when it noticed.
   expect(shard.unreportedMax).toBeLessThanOrEqual(2 * (concurrency + prefetch) + 1);
 }, 30_000);
+
+test("a task that has run keeps nothing of what it ran with", () => {
+  const given = { task: 7, tenant: "t", payload: Buffer.alloc(9) } as unknown as GivenTask;
+  const held = new HeldTask(given, undefined);
+  held.end({ kind: "succeeded", result: Buffer.alloc(5) });
+  expect(held).toMatchObject({ task: 7, tenant: "t", given: undefined, job: undefined, bytes: 25 });
+});
 
 test.each<[string, unknown, unknown, object]>([
   ["no handler", "g", undefined, {}],

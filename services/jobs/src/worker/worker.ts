@@ -7,6 +7,7 @@ import { hostname } from "node:os";
 import { pause, type ShardCalls } from "../client/shard-calls.ts";
 import { JOB_LIMITS, type AttemptOutcome, type RefreshTask } from "../engine/index.ts";
 import type { GivenTask } from "../shard/packed/tasks.ts";
+import { HeldTask } from "./held-task.ts";
 import { failed, succeeded } from "./outcome.ts";
 import { RunningJob, type JobStopped } from "./running-job.ts";
 import { ShardFeed } from "./shard-feed.ts";
@@ -30,11 +31,7 @@ export interface WorkerOptions {
   readonly onProblem?: (problem: Error) => void;
 }
 
-interface Held {
-  readonly task: GivenTask;
-  readonly feed: ShardFeed;
-  job: RunningJob | undefined;
-}
+type Held = HeldTask<ShardFeed>;
 
 const PREFETCH_MAX = 100;
 const SHARDS_LOOK_MS = 1_000;
@@ -137,7 +134,8 @@ export class JobWorker {
       onTasks: (tasks) => this.#take(feed, tasks),
       onRefresh: (limit) => void this.#refresh(feed, limit),
       onStop: (task, code) => this.#stopOne(feed, task, code),
-      held: () => Array.from(this.#held.get(feed)?.values() ?? [], ({ task }) => task),
+      onReported: (held, problem) => this.#reported(held as Held, problem),
+      held: () => [...(this.#held.get(feed)?.values() ?? [])],
       onProblem: onProblem ?? (() => undefined),
     });
     this.#held.set(feed, new Map());
@@ -148,12 +146,13 @@ export class JobWorker {
 
   #take(feed: ShardFeed, tasks: readonly GivenTask[]): void {
     const back: Held[] = [];
+    const holding = this.#held.get(feed);
     for (const task of tasks) {
-      const held: Held = { task, feed, job: undefined };
+      const held: Held = new HeldTask(task, feed);
       const isFull = this.#running + this.#queue.length >= this.concurrency + this.#prefetch;
       if (isFull || this.#stopping.signal.aborted) back.push(held);
       else {
-        this.#held.get(feed)?.set(task.task, held);
+        holding?.set(task.task, held);
         this.#queue.push(held);
         this.#startNext();
       }
@@ -172,8 +171,7 @@ export class JobWorker {
 
   /** A handler that returns no promise costs none. */
   #run(held: Held): void {
-    const { task, feed } = held;
-    const job = new RunningJob(task, (progress) => feed.tell(task, progress));
+    const job = new RunningJob(held.given!, held.feed);
     held.job = job;
     let returned: unknown;
     try {
@@ -210,14 +208,17 @@ export class JobWorker {
   /** What cannot be reported is told; the lease ends by itself then, and the job runs again. Its place is free meanwhile, unless too many reports wait. */
   #report(held: Held, outcome: AttemptOutcome): void {
     this.#reporting += 1;
-    held.feed.report(held.task, outcome, (problem) => {
-      if (problem !== undefined) this.#options.onProblem?.(problem);
-      this.#letGo(held);
-      this.#completed += 1;
-      this.#settled();
-    });
+    held.end(outcome);
+    held.feed.report(held);
     if (this.#isBehind) held.feed.owed += 1;
     else this.#replace(held.feed);
+  }
+
+  #reported(held: Held, problem: Error | undefined): void {
+    if (problem !== undefined) this.#options.onProblem?.(problem);
+    this.#letGo(held);
+    this.#completed += 1;
+    this.#settled();
   }
 
   /** More reports wait for their answer than there are places. Results are in memory until then, so nothing more is asked for. */
@@ -235,7 +236,7 @@ export class JobWorker {
   }
 
   #letGo({ task, feed }: Held): void {
-    this.#held.get(feed)?.delete(task.task);
+    this.#held.get(feed)?.delete(task);
   }
 
   /** Room for one more: for one of the shards that are owed credit, each in its turn. */
@@ -268,15 +269,16 @@ export class JobWorker {
 
   async #giveBack(feed: ShardFeed, back: readonly Held[]): Promise<void> {
     if (back.length === 0) return;
-    for (const held of back) this.#held.get(feed)?.delete(held.task.task);
+    for (const held of back) this.#held.get(feed)?.delete(held.task);
     // Its credit comes when there is room, or it would send the same tasks at once.
     feed.owed += back.length;
-    await feed.giveBack(back.map(({ task }) => task.task));
+    await feed.giveBack(back.map(({ task }) => task));
   }
 
   #stopOne(feed: ShardFeed, task: number, code: JobStopped["code"]): void {
     const held = this.#held.get(feed)?.get(task);
-    if (held === undefined) return;
+    // What has run is reported, and the shard decides.
+    if (held?.given === undefined) return;
     if (held.job !== undefined) return held.job.stop(code);
     // It has not begun, and must not.
     const index = this.#queue.indexOf(held);

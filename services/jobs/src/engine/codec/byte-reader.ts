@@ -4,10 +4,11 @@ export class ByteReader {
   #at: number;
   readonly #end: number;
 
-  constructor(bytes: Uint8Array) {
+  /** Of the bytes from `start` up to `end`. */
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
     this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#at = 0;
-    this.#end = bytes.length;
+    this.#at = start;
+    this.#end = end;
   }
 
   get done(): boolean {
@@ -15,10 +16,8 @@ export class ByteReader {
   }
 
   byte(): number {
-    const value = this.#bytes[this.#at];
-    if (value === undefined) throw new RangeError("a record of the job queue ends too early");
-    this.#at += 1;
-    return value;
+    if (this.#at >= this.#end) throw new RangeError("a record of the job queue ends too early");
+    return this.#bytes[this.#at++] as number;
   }
 
   whole(): number {
@@ -66,12 +65,14 @@ export class ByteReader {
   part(): ByteReader {
     const length = this.whole();
     const at = this.#take(length);
-    return new ByteReader(this.#bytes.subarray(at, at + length));
+    return new ByteReader(this.#bytes, at, at + length);
   }
 
   binary(): string {
     const length = this.whole();
     const at = this.#take(length);
+    // What a handler returned is one byte as a rule, and for those there are strings already.
+    if (length === 1) return String.fromCharCode(this.#bytes[at] as number);
     return this.#bytes.toString("latin1", at, at + length);
   }
 

@@ -5,7 +5,7 @@ import { readList, writeList } from "./body.ts";
 import { ByteReader, fromBinary } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 
-export type StoredPast = Omit<Readonly<Past>, "attempts"> & { readonly attempts: readonly Attempt[] };
+export type StoredPast = Readonly<Past>;
 
 const OUTCOMES: readonly Outcome["kind"][] = ["succeeded", "failed", "cancelled"];
 

@@ -2,7 +2,7 @@
 import { decodeBody, encodeBody, type Content } from "../codec/body.ts";
 import type { StoredJob } from "../codec/stored-job.ts";
 import { outcomeOf } from "../changes.ts";
-import { refuse, statusEffect, type Core } from "../core.ts";
+import { recalledJob, refuse, tellStatus, type Core } from "../core.ts";
 import type { Answer, Command, Enqueued, Refusal } from "../model/command.ts";
 import type { Dedupe, ImportedJob, JobSpec, PlainJob } from "../model/job-spec.ts";
 import { PRIORITY_DEFAULT } from "../model/job-spec.ts";
@@ -10,7 +10,6 @@ import { JOB_LIMITS } from "../model/limits.ts";
 import { isFinal, type JobStatus } from "../model/views.ts";
 import type { DedupeKey } from "../state/dedupe-key.ts";
 import type { Attempt, Input, Job } from "../state/job.ts";
-import { jobKey } from "../state/state.ts";
 import { outcomeProblem, stored } from "./reporting.ts";
 import { isWholeIn, jobProblem, plainProblem } from "./validate.ts";
 
@@ -48,7 +47,7 @@ export function enqueueBody(
   body: string,
   content: Content,
 ): Enqueued | Refusal {
-  const known = core.state.find(name.tenant, name.id) ?? core.recalled.get(jobKey(name));
+  const known = core.state.find(name.tenant, name.id) ?? recalledJob(core, name);
   if (known !== undefined) return repeated(known, body, content);
   const inputs = content.after === undefined ? NO_INPUTS : resolve(core, name.tenant, content.after);
   if ("refused" in inputs) return inputs;
@@ -63,7 +62,7 @@ export function enqueueBody(
   const job = core.changes.enqueued(name, body, content, startAtMs, inputs);
   if (job.status === "scheduled") core.scheduler.place(job);
   tendLimits(core, job);
-  core.effects.push(statusEffect(job));
+  tellStatus(core, job);
   return { id: name.id, outcome: "created" };
 }
 
@@ -95,7 +94,7 @@ function resolve(core: Core, tenant: string, after: readonly string[]): readonly
   const inputs: Input[] = [];
   let bytes = 0;
   for (const id of new Set(after)) {
-    const other = core.state.find(tenant, id) ?? core.recalled.get(jobKey({ tenant, id }));
+    const other = core.state.find(tenant, id) ?? recalledJob(core, { tenant, id });
     if (other === undefined)
       return refuse("DEPENDENCY_NOT_FOUND", `job ${id}, which is to be waited for, does not exist`);
     if (!isFinal(other.status)) continue;
@@ -148,7 +147,7 @@ function importOne(core: Core, spec: ImportedJob): (Enqueued & { status: JobStat
   const { enqueuedAtMs, attempts: given, ...job } = spec;
   const body = encodeBody(job);
   const content = contentOf(job);
-  const known = core.state.find(spec.tenant, spec.id) ?? core.recalled.get(jobKey(spec));
+  const known = core.state.find(spec.tenant, spec.id) ?? recalledJob(core, spec);
   if (known !== undefined) {
     const answer = repeated(known, body, content);
     return "refused" in answer ? answer : { ...answer, status: known.status };
@@ -168,7 +167,7 @@ function importOne(core: Core, spec: ImportedJob): (Enqueued & { status: JobStat
   const made = core.changes.imported(spec, body, content, startAtMs, enqueuedAtMs, attempts, status);
   if (status === "scheduled") core.scheduler.place(made);
   tendLimits(core, made);
-  core.effects.push(statusEffect(made));
+  tellStatus(core, made);
   return { id: spec.id, outcome: "created", status };
 }
 

@@ -1,13 +1,13 @@
 /** Gives tasks to workers. */
 import { decodeBody, isPlainBody, type Body } from "../codec/body.ts";
 import { fromBinary } from "../codec/byte-reader.ts";
-import { refuse, statusEffect, type Core } from "../core.ts";
+import { refuse, tellStatus, type Core } from "../core.ts";
 import type { Command, Leased, Refusal, Taken } from "../model/command.ts";
 import type { AttemptOutcome, JobSpec } from "../model/job-spec.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
 import type { InputView, LeasedTask, RefreshTask, TakenTask } from "../model/views.ts";
 import { tryGate } from "../scheduler/gate.ts";
-import type { Input, Job, Outcome } from "../state/job.ts";
+import type { Job, Outcome } from "../state/job.ts";
 import type { Lease } from "../state/lease.ts";
 import type { LimitKey } from "../state/limit-key.ts";
 import { isWholeIn } from "./validate.ts";
@@ -85,44 +85,30 @@ function tryLease<T>(core: Core, job: Job, worker: string, leaseMs: number, show
     case "open": {
       const content = isPlainBody(job.body) ? undefined : decodeBody(job.body);
       const granted = core.changes.leased(job, worker, leaseMs);
+      granted.isLastAttempt = granted.relativeAttempt > (content?.retry?.retries ?? 0);
       core.scheduler.leased(granted, content?.timeoutMs, core.now);
-      core.effects.push(statusEffect(job));
+      tellStatus(core, job);
       return show(granted, content);
     }
   }
 }
 
-function takenOf({ task, job, leaseMs }: Lease, content: Body | undefined): TakenTask {
-  const { relativeAttempt } = job;
-  return {
-    task,
-    tenant: job.tenant.name,
-    id: job.id,
-    body: job.body,
-    attempt: job.attempt,
-    relativeAttempt,
-    isLastAttempt: relativeAttempt > (content?.retry?.retries ?? 0),
-    leaseMs,
-    inputs: job.flow === undefined ? NOTHING_GIVEN : [...job.flow.inputs],
-  };
+function takenOf(lease: Lease): TakenTask {
+  return lease;
 }
 
-const NOTHING_GIVEN: readonly Input[] = [];
-
-function taskOf({ task, job, leaseMs }: Lease, content = decodeBody(job.body)): LeasedTask {
-  const { relativeAttempt } = job;
+function taskOf(lease: Lease, content = decodeBody(lease.body)): LeasedTask {
+  const { task, tenant, id, attempt, relativeAttempt, isLastAttempt, leaseMs } = lease;
   return {
     task,
-    spec: specOf(job.tenant.name, job.id, content),
-    attempt: job.attempt,
+    spec: specOf(tenant, id, content),
+    attempt,
     relativeAttempt,
-    isLastAttempt: relativeAttempt > (content.retry?.retries ?? 0),
+    isLastAttempt,
     leaseMs,
-    inputs: job.flow === undefined ? NO_INPUTS : job.flow.inputs.map(inputView),
+    inputs: lease.inputs.map(inputView),
   };
 }
-
-const NO_INPUTS: readonly InputView[] = [];
 
 function inputView({ id, outcome, omitted }: { id: string; outcome: Outcome; omitted: boolean }): InputView {
   return { id, outcome: outcomeView(outcome), omitted };

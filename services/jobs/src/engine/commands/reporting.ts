@@ -1,7 +1,7 @@
 /** Ends of attempts: reported by workers, lost with their lease, or out of time. */
 import { toBinary } from "../codec/byte-reader.ts";
 import { decodeBody, isPlainBody } from "../codec/body.ts";
-import { DONE, refuse, statusEffect, type Core } from "../core.ts";
+import { DONE, refuse, tellStatus, type Core } from "../core.ts";
 import type { Answer, Beat, Command, Refusal, StoredReport } from "../model/command.ts";
 import type { AttemptOutcome, RetryPolicy } from "../model/job-spec.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
@@ -67,7 +67,7 @@ export function takeBack(core: Core, lease: Lease): void {
   core.changes.givenBack(lease);
   core.scheduler.unleased(lease, job.limits);
   core.scheduler.place(job);
-  core.effects.push(statusEffect(job));
+  tellStatus(core, job);
 }
 
 /** The lease has run out. */
@@ -80,7 +80,7 @@ export function lose(core: Core, lease: Lease): void {
   core.changes.lost(lease);
   core.scheduler.unleased(lease, job.limits);
   core.scheduler.place(job);
-  core.effects.push(statusEffect(job));
+  tellStatus(core, job);
 }
 
 /** The attempt has taken too long. */
@@ -106,7 +106,7 @@ function end(core: Core, lease: Lease, outcome: Outcome, retryAtMs: number | und
   core.scheduler.unleased(lease, limits);
   if (retryAtMs === undefined) return;
   core.scheduler.place(job);
-  core.effects.push(statusEffect(job));
+  tellStatus(core, job);
 }
 
 function waitMs(core: Core, retry: RetryPolicy, used: number): number {

@@ -1,11 +1,10 @@
 /** What operators and callers do to jobs that exist, and to groups and tenants. */
 import { storedBytes, storeJob, type StoredJob } from "../codec/stored-job.ts";
-import { DONE, refuse, statusEffect, type Core } from "../core.ts";
+import { DONE, recalledJob, refuse, tellStatus, type Core } from "../core.ts";
 import type { Answer, Command, Done, JobName, Refusal } from "../model/command.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
 import { isFinal } from "../model/views.ts";
 import type { Attempt } from "../state/job.ts";
-import { jobKey } from "../state/state.ts";
 import { WEIGHT_DEFAULT } from "../state/tenant.ts";
 import { tendLimits } from "./enqueueing.ts";
 import { takeBack } from "./reporting.ts";
@@ -16,7 +15,7 @@ const WEIGHT_MAX = 1_000_000;
 
 export function cancel(core: Core, name: JobName): Done | Refusal {
   const job = core.state.find(name.tenant, name.id);
-  const status = job?.status ?? core.recalled.get(jobKey(name))?.status;
+  const status = job?.status ?? recalledJob(core, name)?.status;
   if (status === undefined) return NOT_FOUND;
   if (job === undefined || isFinal(status))
     return refuse("WRONG_STATE", `job ${name.id} cannot be cancelled: it is ${status}`);
@@ -34,7 +33,7 @@ export function cancel(core: Core, name: JobName): Done | Refusal {
 
 export function restart(core: Core, name: JobName): Done | Refusal {
   const active = core.state.find(name.tenant, name.id);
-  const stored = core.recalled.get(jobKey(name));
+  const stored = recalledJob(core, name);
   const status = active?.status ?? stored?.status;
   if (status === undefined) return NOT_FOUND;
   if (status !== "failed" && status !== "cancelled")
@@ -43,7 +42,7 @@ export function restart(core: Core, name: JobName): Done | Refusal {
   const job = core.changes.restarted(withoutOldest(whole));
   core.scheduler.place(job);
   tendLimits(core, job);
-  core.effects.push(statusEffect(job));
+  tellStatus(core, job);
   return DONE;
 }
 
@@ -60,7 +59,7 @@ function withoutOldest(job: StoredJob): StoredJob {
 
 export function expedite(core: Core, name: JobName): Done | Refusal {
   const job = core.state.find(name.tenant, name.id);
-  const status = job?.status ?? core.recalled.get(jobKey(name))?.status;
+  const status = job?.status ?? recalledJob(core, name)?.status;
   if (status === undefined) return NOT_FOUND;
   if (job === undefined || status !== "scheduled" || job.startAtMs <= core.state.wallMs)
     return refuse(
@@ -74,7 +73,7 @@ export function expedite(core: Core, name: JobName): Done | Refusal {
 }
 
 export function deleteJob(core: Core, name: JobName): Done | Refusal {
-  const status = core.state.find(name.tenant, name.id)?.status ?? core.recalled.get(jobKey(name))?.status;
+  const status = core.state.find(name.tenant, name.id)?.status ?? recalledJob(core, name)?.status;
   if (status === undefined) return NOT_FOUND;
   if (!isFinal(status))
     return refuse("WRONG_STATE", `job ${name.id} cannot be deleted: it is ${status}; cancel it first`);

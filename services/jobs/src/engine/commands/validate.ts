@@ -75,7 +75,18 @@ export function contentProblem(spec: Omit<JobSpec, "id" | "tenant">): string | u
 export function nameProblem(what: string, name: string, charsMax: number): string | undefined {
   if (typeof name !== "string" || name === "") return `${what} may not be empty`;
   if (name.length > charsMax) return `${what} has at most ${charsMax} characters, not ${name.length}`;
-  return ODD_CHARACTER.test(name) ? `${what} may not contain a NUL or half a character` : undefined;
+  return isPrintable(name) || !ODD_CHARACTER.test(name)
+    ? undefined
+    : `${what} may not contain a NUL or half a character`;
+}
+
+/** Nothing but printable ASCII, which most names are: that is sooner seen than by an expression. */
+function isPrintable(name: string): boolean {
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i);
+    if (code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
 }
 
 function retryProblem(retry: RetryPolicy): string | undefined {

@@ -5,6 +5,16 @@
 import type { RateLimit } from "./job-spec.ts";
 import type { JobStatus } from "./views.ts";
 
+/** Jobs of a tenant and a group came to a status, one after the other. For whoever awaits their end, and for event streams. One for many, because it waits for the flush. */
+interface StatusEffect {
+  readonly kind: "status";
+  readonly tenant: string;
+  readonly group: string;
+  readonly status: JobStatus;
+  /** Only the engine adds to it, within the `apply` that makes it. */
+  readonly ids: string[];
+}
+
 export type Effect =
   /** A group has tasks that may run: ask for workers that wait, and lease. Once per group and `apply`. */
   | { readonly kind: "ready"; readonly group: string }
@@ -15,14 +25,7 @@ export type Effect =
       readonly task: number;
       readonly reason: "cancelled" | "timeout" | "lost";
     }
-  /** A job's status changed. For whoever awaits its end, and for event streams. */
-  | {
-      readonly kind: "status";
-      readonly tenant: string;
-      readonly id: string;
-      readonly group: string;
-      readonly status: JobStatus;
-    }
+  | StatusEffect
   /** Only with an outside limiter: ask it, and answer with `rateChecked`, always. */
   | {
       readonly kind: "checkRate";

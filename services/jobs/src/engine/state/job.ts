@@ -27,10 +27,12 @@ export interface Attempt {
   readonly outcome: Outcome;
 }
 
+const NO_ATTEMPTS: readonly Attempt[] = [];
+
 /** What a job has once it has run, or was cancelled. */
 export class Past {
   /** Finished ones, oldest first, the last hundred. */
-  readonly attempts: Attempt[] = [];
+  attempts: readonly Attempt[] = NO_ATTEMPTS;
   /** Finished ones over the whole life. */
   count = 0;
   /** `count` at the last restart. */
@@ -41,6 +43,10 @@ export class Past {
   started = false;
   cancelledAtMs: number | undefined = undefined;
 }
+
+/** What most jobs have behind them while they run. All of them share it, and nobody changes it. */
+const FIRST_RUN = new Past();
+FIRST_RUN.started = true;
 
 export interface Input {
   readonly id: string;
@@ -138,8 +144,20 @@ export class Job implements HeapItem {
     return this.notBeforeMs > this.startAtMs ? this.notBeforeMs : this.startAtMs;
   }
 
+  /** Its own, to be changed. */
   ensurePast(): Past {
-    return (this.openPast ??= new Past());
+    if (this.openPast === undefined) this.openPast = new Past();
+    else if (this.openPast === FIRST_RUN) {
+      this.openPast = new Past();
+      this.openPast.started = true;
+    }
+    return this.openPast;
+  }
+
+  /** It has a lease, the first since it was enqueued or restarted. */
+  begin(): void {
+    if (this.openPast === undefined) this.openPast = FIRST_RUN;
+    else this.ensurePast().started = true;
   }
 
   /** It has ended: nothing of it changes from here on. A restart makes another job of it. */
