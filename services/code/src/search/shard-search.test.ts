@@ -230,6 +230,20 @@ test("what was found and may not wait in time is counted, without files, and say
   expect([whole.files.length, whole.partial, found.heldBytes]).toEqual([2, undefined, 0]);
 });
 
+test("what was packed for somebody in the same process is not written over, however many answers come after", async () => {
+  // So small that every answer is a large one.
+  const answers = new AnswerMemory(2_000, clock);
+  const at = { ...ports, answers };
+  const ask = (query: string): ReturnType<typeof searchShard> =>
+    searchShard(index, facts, { query: parseQuery(query), options: { timeCapMs: 1_000 } }, at, signal);
+  const first = await ask("alpha");
+  const copy = Buffer.from(first.packed);
+  first.release();
+  for (const query of ["beta", "gamma", "alpha", "beta"]) (await ask(query)).release(true);
+  expect(copy.length).toBeGreaterThan(0);
+  expect(copy.equals(first.packed)).toBe(true);
+});
+
 test("holds the memory of an answer until it is released, and of none that failed", async () => {
   const answers = new AnswerMemory(1 << 20, clock);
   const request = { query: parseQuery("alpha"), options: { timeCapMs: 1_000 } };
