@@ -11,6 +11,7 @@ import type { PageEntry, Pages } from "./pages.ts";
 const DIGITS = 12;
 const CHUNK_BYTES = 256 * 1024;
 const SCAN_ENTRIES = 256;
+const SCAN_CHUNKS = 16;
 
 function digits(value: number): string {
   return String(value).padStart(DIGITS, "0");
@@ -45,6 +46,19 @@ export function restEntries(checkpoint: number, rest: Buffer): PageEntry[] {
 
 export function restKeys({ checkpoint, restChunks }: Manifest): string[] {
   return Array.from({ length: restChunks }, (_, chunk) => restKey(checkpoint, chunk));
+}
+
+/** Pieces of earlier checkpoints, and of one that was cut short: nobody would ever remove them. Keys, all of which may be deleted. */
+export async function leftRest(pages: Pages, manifest: Manifest): Promise<string[]> {
+  const kept = new Set(restKeys(manifest));
+  const left: string[] = [];
+  for (let after: string | undefined; ;) {
+    // oxlint-disable-next-line no-await-in-loop -- a few at a time: each is large.
+    const entries = await pages.scan("rest/", { after, limit: SCAN_CHUNKS });
+    for (const { key } of entries) if (!kept.has(key)) left.push(key);
+    if (entries.length < SCAN_CHUNKS) return left;
+    after = entries.at(-1)?.key;
+  }
 }
 
 export interface PageVersion {

@@ -10,6 +10,7 @@ import { jobKey } from "../engine/state/state.ts";
 import {
   activeKey,
   activeKeys,
+  leftRest,
   restEntries,
   restKeys,
   type PageVersion,
@@ -25,6 +26,8 @@ import type { PageEntry, Pages } from "./pages.ts";
 const WRITE_BYTES = 2 * 1024 * 1024;
 /** Encoded in one turn of the event loop: a few milliseconds. */
 const TURN_PAGES = 8;
+/** The same for jobs that leave memory. */
+const TURN_EVICTED = 2_000;
 const DELETE_KEYS = 1000;
 
 export interface CheckpointerOptions {
@@ -61,7 +64,7 @@ export class Checkpointer {
   #number: number;
   /** Keys that a try or a merge wrote which failed; undefined when none did. Whether its manifest was stored nobody knows. */
   #failed: string[] | undefined;
-  /** What earlier tenures left of runs is known. */
+  /** What earlier tenures left is known. */
   #swept = false;
   /** `Commits.bytes` at the last one. */
   bytesAtLast = 0;
@@ -110,6 +113,7 @@ export class Checkpointer {
     if (!this.#swept) {
       // One by one: as arguments of one call, those of a large run would not fit on the stack.
       for (const key of await leftRuns(pages, this.#manifest, finished)) this.#stale.push(key);
+      for (const key of await leftRest(pages, this.#manifest)) this.#stale.push(key);
       this.#swept = true;
     }
     const failed = this.#failed;
@@ -150,7 +154,7 @@ export class Checkpointer {
       .map(({ journal }) => journal)
       .filter((each) => each !== tail.journal);
     const old = this.#manifest;
-    await this.#write(rest.slice(0, -1));
+    for (const each of rest.slice(0, -1)) await this.#write([each]);
     await this.#commit(
       {
         version: 1,
@@ -166,7 +170,7 @@ export class Checkpointer {
       this.#supersede(versions, page, { checkpoint: number, parts }, isEmpty);
     this.#stale.push(...restKeys(old));
     for (const [key, name] of forgotten) if (state.forgotten.get(key) === name) state.forgotten.delete(key);
-    this.#evict(ended);
+    await this.#evict(ended);
     await this.#options.onPassed(from, released);
   }
 
@@ -195,7 +199,7 @@ export class Checkpointer {
         waiting = [];
         bytes = 0;
         // oxlint-disable-next-line no-await-in-loop -- as pages are encoded.
-        for (const some of batchesOf(put)) await this.#options.pages.write({ put: some, delete: [] });
+        for (const some of batchesOf(put)) await this.#write(some);
         done &&= waiting.length === 0;
       } else
         // oxlint-disable-next-line no-await-in-loop -- commands have their turn.
@@ -213,14 +217,22 @@ export class Checkpointer {
     } else versions.set(page, version);
   }
 
-  /** Takes out of memory what was written. A job that was restarted since is among the forgotten, even if it ended again in the same millisecond. */
-  #evict(ended: readonly Job[]): void {
-    const { state } = this.#options.engine;
-    for (const job of ended) {
-      const key = jobKey({ tenant: job.tenant.name, id: job.id });
-      if (state.finished.has(job) && !state.forgotten.has(key)) state.drop(job);
+  /**
+   * Takes out of memory what was written, in turns: until then jobs are in both places, and memory counts. A job that was restarted since is among the forgotten, even if it
+   * ended again in the same millisecond.
+   */
+  async #evict(ended: readonly Job[]): Promise<void> {
+    const { engine, onEvict, pause } = this.#options;
+    const { state } = engine;
+    for (let at = 0; at < ended.length; at += TURN_EVICTED) {
+      // oxlint-disable-next-line no-await-in-loop -- commands have their turn.
+      if (at > 0) await pause();
+      for (const job of ended.slice(at, at + TURN_EVICTED)) {
+        const key = jobKey({ tenant: job.tenant.name, id: job.id });
+        if (state.finished.has(job) && !state.forgotten.has(key)) state.drop(job);
+      }
+      onEvict();
     }
-    this.#options.onEvict();
   }
 
   /** Forgets runs that have expired, and merges runs while there are too many. */
@@ -264,16 +276,17 @@ export class Checkpointer {
     this.#manifest = manifest;
   }
 
-  async #write(entries: readonly PageEntry[]): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- each is large.
-    for (const entry of entries) await this.#options.pages.write({ put: [entry], delete: [] });
+  /** Durable with the manifest that names them. */
+  async #write(put: readonly PageEntry[]): Promise<void> {
+    await this.#options.pages.write({ put, delete: [], durable: false });
   }
 
   async #deleteStale(): Promise<void> {
     while (this.#stale.length > 0) {
       const keys = this.#stale.slice(0, DELETE_KEYS);
+      // Nobody reads them, so it does no harm when some are there again after a crash: whoever opens the shard looks for them.
       // oxlint-disable-next-line no-await-in-loop -- bounded batches.
-      await this.#options.pages.write({ put: [], delete: keys });
+      await this.#options.pages.write({ put: [], delete: keys, durable: false });
       this.#stale.splice(0, keys.length);
     }
   }

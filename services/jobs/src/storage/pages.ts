@@ -10,6 +10,8 @@ export interface PageEntry {
 export interface PageBatch {
   readonly put: readonly PageEntry[];
   readonly delete: readonly string[];
+  /** `false`: it comes before all later batches, and is durable when one of these is. */
+  readonly durable?: false;
 }
 
 export interface ScanOptions {
@@ -22,7 +24,7 @@ export interface Pages {
   get(key: string): Promise<Uint8Array | undefined>;
   /** Keys that begin with `prefix`, in the order of their code units. All keys are ASCII. */
   scan(prefix: string, options: ScanOptions): Promise<readonly PageEntry[]>;
-  /** All or nothing; durable when it resolves. Rejects when a later opener has fenced this one. */
+  /** All or nothing; durable when it resolves, if not said otherwise. Rejects when a later opener has fenced this one. */
   write(batch: PageBatch): Promise<void>;
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { MemoryObjects } from "@keelson/objects";
 import { ManualClock } from "@keelson/testkit";
 import { beforeEach, expect, test } from "vitest";
 import type { JobSpec, ListPage } from "../engine/index.ts";
+import { restKeys } from "./active-pages.ts";
 import { DurableQueue } from "./durable-queue.ts";
 import { MemoryPagesPlace } from "./memory-pages.ts";
 import { NodeJournal } from "./node-journal.ts";
@@ -152,7 +153,7 @@ test("a job that ends and leaves memory while all are being read is shown once, 
   expect(ids.sort()).toEqual(["a", "b", "c", "failed"]);
 });
 
-test("what a checkpoint, a merge or a removal of runs left when its process ended is removed by the next tenure", async () => {
+test("what a checkpoint, a merge or a removal left when its process ended is removed by the next tenure", async () => {
   let left = Infinity;
   /** Ends as a process does: nothing is written from some write on. */
   const mortal = (): Pages => {
@@ -186,5 +187,7 @@ test("what a checkpoint, a merge or a removal of runs left when its process ende
   const named = new Set(last.manifest.runs);
   const kept = [...place.values.keys()].filter((key) => /^(run|directory)\//.test(key));
   expect(kept.filter((key) => !named.has(key.split("/")[1]!))).toEqual([]);
+  const rest = [...place.values.keys()].filter((key) => key.startsWith("rest/"));
+  expect(rest).toEqual(restKeys(last.manifest));
   expect(await last.list({ tenant: "t", status: "succeeded", limit: 1_000 })).toHaveLength(jobs);
 });

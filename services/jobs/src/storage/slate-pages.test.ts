@@ -83,3 +83,14 @@ test("a large batch is one step", async () => {
   await pages.write({ put, delete: [] });
   expect(await texts(pages, "run/", { limit: 1_000 })).toHaveLength(100);
 });
+
+test("what need not be durable at once is there for readers, in order, and durable with what comes after", async () => {
+  const first = await open();
+  await first.write({ put: [page("a", "1"), page("b", "1")], delete: [], durable: false });
+  await first.write({ put: [page("a", "2")], delete: ["b"], durable: false });
+  expect(await texts(first, "", { limit: 10 })).toEqual(["a=2"]);
+  await first.write({ put: [page("c", "1")], delete: [] });
+  // Fences the first, which has flushed nothing of its own by then.
+  const second = await open();
+  expect(await texts(second, "", { limit: 10 })).toEqual(["a=2", "c=1"]);
+});

@@ -97,6 +97,7 @@ export class SlatePages implements Pages {
     } finally {
       batch.dispose();
     }
+    if (pages.durable === false) return;
     // A fenced writer accepts writes into memory and is told by the flush.
     const bytes = pages.put.reduce((sum, { value }) => sum + value.length, 0);
     const flush_type = bytes > BATCH_BYTES_MAX ? FlushType.MemTable : FlushType.Wal;

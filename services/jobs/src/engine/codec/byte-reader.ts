@@ -68,6 +68,13 @@ export class ByteReader {
     return new ByteReader(this.#bytes, at, at + length);
   }
 
+  /** The next bytes, whose number comes first, where they lie. */
+  block(): Buffer {
+    const length = this.whole();
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
   binary(): string {
     const length = this.whole();
     const at = this.#take(length);

@@ -12,7 +12,6 @@ import type { ListQuery } from "../../engine/views/queries.ts";
 import type { Pages } from "../pages.ts";
 import {
   expiryOf,
-  indexedJob,
   jobEntryKey,
   metadataKeys,
   metadataPrefix,
@@ -23,7 +22,8 @@ import {
   timeSuffix,
 } from "./entries.ts";
 import { KeyHash } from "./bloom.ts";
-import { decodeDirectory, directoryKey, Run, SECTIONS, type SectionName } from "./run.ts";
+import { mergeRuns } from "./merge-runs.ts";
+import { loadRun, SECTIONS, type Run, type SectionName } from "./run.ts";
 import { PageCache } from "./page-cache.ts";
 import { RunWriter } from "./run-writer.ts";
 import { mergeEntries, PAGE_BYTES, type Entry } from "./section.ts";
@@ -66,14 +66,7 @@ export class FinishedJobs {
   }
 
   static async load(pages: Pages, ids: readonly string[], retentionMs: number): Promise<FinishedJobs> {
-    const runs = await Promise.all(
-      ids.map(async (id) => {
-        const value = await pages.get(directoryKey(id));
-        if (value === undefined)
-          throw new Error(`the directory of the run ${id} of finished jobs is missing`);
-        return new Run(pages, decodeDirectory(value));
-      }),
-    );
+    const runs = await Promise.all(ids.map((id) => loadRun(pages, id)));
     return new FinishedJobs(pages, retentionMs, runs);
   }
 
@@ -249,18 +242,9 @@ export class FinishedJobs {
 
   /** Writes one run with all that counts of these neighbours. `onKey` as above. */
   async merge(runs: readonly Run[], wallMs: number, onKey: (key: string) => void): Promise<Run> {
-    const last = (runs.at(-1) as Run).directory;
-    const keysMax = runs.reduce((sum, { directory }) => sum + directory.jobs, 0);
-    const writer = new RunWriter(this.#pages, last.sequence, last.level + 1, keysMax, onKey);
-    for (const section of SECTIONS) {
-      // oxlint-disable-next-line no-await-in-loop -- one section after the other, in bounded memory.
-      for await (const { tag, entry } of mergeEntries(sourcesOf(runs, section))) {
-        const key = section === "jobs" ? entry.key : indexedJob(entry.key);
-        if (entry.expiresAtMs > wallMs && !isMasked(this.#masks, key, tag)) await writer.add(section, entry);
-      }
-    }
-    const oldest = runs[0] === this.#runs[0];
-    return writer.finish(oldest ? [] : [...new Set(runs.flatMap(({ directory }) => directory.masks))]);
+    const { sequence } = (runs[0] as Run).directory;
+    const masks = new Map([...this.#masks].filter(([, since]) => since > sequence));
+    return mergeRuns(this.#pages, { runs, wallMs, masks, keepMasks: runs[0] !== this.#runs[0] }, onKey);
   }
 
   /** `merged` takes the place of `runs`; without it they are gone. */

@@ -67,6 +67,18 @@ export class RunWriter {
     return this.#fullBytes >= WRITE_BYTES ? this.#write() : undefined;
   }
 
+  /** The same for a value that is there as bytes, in any section. */
+  addBytes(
+    section: SectionName,
+    key: string,
+    expiresAtMs: number,
+    value: Uint8Array,
+  ): Promise<void> | undefined {
+    if (section === "jobs") this.#count(key, expiresAtMs);
+    this.#sections[section].addBytes(key, expiresAtMs, value);
+    return this.#fullBytes >= WRITE_BYTES ? this.#write() : undefined;
+  }
+
   async finish(masks: readonly string[]): Promise<Run> {
     for (const section of SECTIONS) this.#sections[section].finish();
     const { jobs, status, metadata } = this.#sections;
@@ -95,6 +107,7 @@ export class RunWriter {
     this.#full = [];
     this.#fullBytes = 0;
     for (const { key } of put) this.#onKey(key);
-    await this.#pages.write({ put, delete: [] });
+    // Nothing of the run counts before a manifest names it, and that is written durably.
+    await this.#pages.write({ put, delete: [], durable: false });
   }
 }

@@ -109,10 +109,21 @@ export class Run {
     return keys;
   }
 
-  async #read(section: SectionName, page: number): Promise<Entry[]> {
+  /** As it is stored. */
+  async page(section: SectionName, page: number): Promise<Uint8Array> {
     const key = pageKey(sectionPrefix(this.id, section), page);
     const value = await this.#pages.get(key);
     if (value === undefined) throw new Error(`the page ${key} of finished jobs is missing`);
-    return readEntries(value);
+    return value;
   }
+
+  async #read(section: SectionName, page: number): Promise<Entry[]> {
+    return readEntries(await this.page(section, page));
+  }
+}
+
+export async function loadRun(pages: Pages, id: string): Promise<Run> {
+  const value = await pages.get(directoryKey(id));
+  if (value === undefined) throw new Error(`the directory of the run ${id} of finished jobs is missing`);
+  return new Run(pages, decodeDirectory(value));
 }

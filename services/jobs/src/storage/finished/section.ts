@@ -48,6 +48,16 @@ export class SectionWriter {
     if (this.#out.length >= PAGE_BYTES) this.finish();
   }
 
+  /** The same for a value that is there as bytes. */
+  addBytes(key: string, expiresAtMs: number, value: Uint8Array): void {
+    if (this.#out.length === 0) this.firstKeys.push(key);
+    this.#out.text(key);
+    this.#out.whole(expiresAtMs);
+    this.#out.whole(value.length);
+    this.#out.bytes(value);
+    if (this.#out.length >= PAGE_BYTES) this.finish();
+  }
+
   finish(): void {
     if (this.#out.length === 0) return;
     const page = this.firstKeys.length - 1;
