@@ -1,13 +1,18 @@
 import { expect, test } from "vitest";
-import type { JobStatus, JobView } from "../engine/index.ts";
+import type { Effect, JobStatus, JobView } from "../engine/index.ts";
 import { History, STEP_MS, quantile } from "./history.ts";
 
 function historyAt(wallMs: () => number, view?: Partial<JobView>): History {
   return new History(wallMs, () => view as JobView | undefined);
 }
 
-const change = (status: JobStatus, group = "g") =>
-  ({ kind: "status", tenant: "t", ids: ["j"], group, status }) as const;
+const change = (status: JobStatus, group = "g"): Effect => ({
+  kind: "status",
+  tenant: "t",
+  ids: ["j"],
+  group,
+  status,
+});
 
 test("changes are counted by step, status and group", () => {
   let now = 5;
