@@ -5,7 +5,7 @@
 import type { JobsClient } from "@keelson/jobs";
 import { TcpProxy } from "@keelson/testkit";
 import { startCephRgw, type S3TestServer } from "@keelson/testkit/servers";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { FaultScene, LONG_MS } from "./fault-scene.ts";
 import { SHARDS } from "./jobs-processes.ts";
 import { Load, pause } from "./load.ts";
@@ -16,25 +16,32 @@ const LIMIT = 2;
 let server: S3TestServer;
 let proxy: TcpProxy;
 let scene: FaultScene | undefined;
-beforeEach(async () => {
+let fleets = 0;
+// One server for all tests, because it takes long to start; each has a place of its own there.
+beforeAll(async () => {
   server = await startCephRgw();
   await server.createBucket("jobs");
-  proxy = await TcpProxy.open(server.port);
 }, 120_000);
+afterAll(() => server.stop(), 60_000);
+beforeEach(async () => {
+  proxy = await TcpProxy.open(server.port);
+});
 afterEach(async () => {
   await scene?.stop();
   scene = undefined;
   await proxy.close();
-  await server.stop();
 }, 60_000);
 
 function startOnS3(nodes: readonly string[]): Promise<FaultScene> {
+  fleets += 1;
   return FaultScene.start("embedded", nodes, {
-    objects: `s3://jobs/fleet?endpoint=http://127.0.0.1:${proxy.port}&region=us-east-1`,
+    objects: `s3://jobs/fleet-${fleets}?endpoint=http://127.0.0.1:${proxy.port}&region=us-east-1`,
     environment: {
       AWS_ACCESS_KEY_ID: server.accessKeyId,
       AWS_SECRET_ACCESS_KEY: server.secretAccessKey,
     },
+    // What takes longer is given up: longer than any trouble that a node should live through here.
+    config: ["journalTimeoutMs = 6000"],
   });
 }
 
@@ -46,12 +53,12 @@ const TROUBLES: readonly (() => Promise<void>)[] = [
   },
   async () => {
     proxy.set({ kind: "delay", delayMs: 400 });
-    await pause(2_500);
+    await pause(1_500);
     proxy.heal();
   },
   async () => {
     proxy.set({ kind: "hold" }, "down");
-    await pause(2_000);
+    await pause(1_500);
     proxy.heal();
   },
   async () => {
@@ -85,7 +92,8 @@ test("nodes that cannot reach S3 give their shards up, and take them again when 
   await until("the first jobs", started, () => load.acknowledged.length > 20);
   proxy.refuse();
   await until("giving up", started, () => allSay(started, /gives its shards of the job queue up/));
-  await pause(2_000);
+  // They go on trying while there is nothing to reach.
+  await until("another try", started, () => allSay(started, /the journal still cannot be written/));
   proxy.heal();
   await until("coming back", started, () => allSay(started, /can be written again/));
   const before = load.acknowledged.length;
@@ -98,7 +106,7 @@ test("nodes that cannot reach S3 give their shards up, and take them again when 
 /** Again while it is refused: the shard may be on its way to the node that came back. */
 async function split(client: JobsClient): Promise<void> {
   const isSplit = (): boolean => client.calls.map.ranges.length === SHARDS + 1;
-  for (const end = performance.now() + 60_000; !isSplit() && performance.now() < end;) {
+  for (const end = performance.now() + PATIENCE_MS; !isSplit() && performance.now() < end;) {
     await client.calls.byShard("0", "write", "split", {}, { timeoutMs: 20_000 }).catch(() => undefined);
     await pause(500);
   }
@@ -107,25 +115,35 @@ async function split(client: JobsClient): Promise<void> {
 test(
   "jobs on S3 survive a bad network, a restart of S3, the loss of a node and a split under load",
   async () => {
-    scene = await startOnS3(["a", "b"]);
-    const { fleet } = scene;
+    const started = await startOnS3(["a", "b"]);
+    scene = started;
+    const { fleet } = started;
     const witness = new Witness(LIMIT);
-    (await scene.connect()).worker("work", witness.handler, { concurrency: 20 });
-    const client = await scene.connect();
+    (await started.connect()).worker("work", witness.handler, { concurrency: 20 });
+    const client = await started.connect(2 * PATIENCE_MS);
     const load = new Load(client, { lanes: 4, tenants: 12, limit: LIMIT });
-    await pause(1_000);
-    const until = performance.now() + (LONG_MS ?? 0);
-    do for (const trouble of TROUBLES) await trouble();
-    while (performance.now() < until);
+    /** Jobs are acknowledged again, so that each trouble meets a fleet at work. */
+    const atWork = async (): Promise<void> => {
+      const before = load.acknowledged.length;
+      await until("jobs", started, () => load.acknowledged.length > before + 5);
+    };
+    const end = performance.now() + (LONG_MS ?? 0);
+    do
+      for (const trouble of TROUBLES) {
+        await atWork();
+        await trouble();
+      }
+    while (performance.now() < end);
+    await atWork();
     await fleet.kill("a");
     await fleet.start("a");
     await split(client);
-    await pause(1_000);
+    await atWork();
     await load.stop();
     expect(load.acknowledged.length).toBeGreaterThan(20);
     expect(await load.results()).toEqual(load.expected);
     expect(witness.broken).toEqual([]);
     expect(client.calls.map.ranges).toHaveLength(SHARDS + 1);
   },
-  300_000 + 2 * (LONG_MS ?? 0),
+  480_000 + 2 * (LONG_MS ?? 0),
 );

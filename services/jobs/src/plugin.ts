@@ -44,6 +44,12 @@ export const jobsPlugin = definePlugin({
       .min(0)
       .default(7 * 86_400_000)
       .describe("how long jobs that have ended can be looked up"),
+    journalTimeoutMs: z
+      .int()
+      .min(1_000)
+      .max(600_000)
+      .default(30_000)
+      .describe("how long a write to the journal may take before the node gives its shards up"),
     gubernator: z
       .string()
       .default("")

@@ -27,6 +27,8 @@ export interface JobsConfig {
   readonly leaseMs: number;
   readonly lostLeasesMax: number;
   readonly retentionMs: number;
+  /** How long a write to the journal may take. */
+  readonly journalTimeoutMs: number;
   /** A Gubernator to ask, `host:port`; empty: limits are checked here. */
   readonly gubernator: string;
 }
@@ -36,7 +38,7 @@ const SPLIT_PAUSE_MS = 100;
 export function jobsService(context: NodeContext<JobsConfig>): NodeService {
   const { config, objects, node, clock, random, log, metrics } = context;
   const { shards, leaseMs, lostLeasesMax, retentionMs } = config;
-  const journals = new Journals({ objects, node, clock, random });
+  const journals = new Journals({ objects, node, clock, random, flushTimeoutMs: config.journalTimeoutMs });
   const openPages = pageOpener(context);
   const place = pagePlace(objects, config.pages);
   const copyOf =

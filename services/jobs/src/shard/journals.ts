@@ -14,6 +14,8 @@ export interface JournalsOptions {
   readonly random: Random;
   /** How long a flush may gather; the journal's own when left out. */
   readonly gatherMs?: number | undefined;
+  /** How long a flush may take before the journal counts as broken; the journal's own when left out. */
+  readonly flushTimeoutMs?: number | undefined;
 }
 
 const FIRST_PAUSE_MS = 100;
@@ -129,10 +131,13 @@ export class Journals {
   }
 
   #start(epoch: Epoch): Promise<NodeJournal> {
-    const { objects, node, clock, random, gatherMs } = this.#options;
-    const terms = gatherMs === undefined ? {} : { terms: { gatherMs } };
+    const { objects, node, clock, random, gatherMs, flushTimeoutMs } = this.#options;
+    const terms = {
+      ...(gatherMs === undefined ? {} : { gatherMs }),
+      ...(flushTimeoutMs === undefined ? {} : { flushTimeoutMs }),
+    };
     if (this.#epoch === undefined || isHigher(epoch, this.#epoch)) this.#epoch = epoch;
-    return NodeJournal.open({ objects, name: `node/${node}`, epoch, clock, random, ...terms });
+    return NodeJournal.open({ objects, name: `node/${node}`, epoch, clock, random, terms });
   }
 }
 
