@@ -103,6 +103,12 @@ describe("what is wrong is said in a line, with an exit code", () => {
     ["a job that is not there", ["get", "nowhere"], /there is no job nowhere/],
     ["a state that does not allow it", ["restart", "m1", "--tenant", "acme"], /cannot be restarted/],
     ["a priority that is none", ["enqueue", "g", "--priority", "-1"], /priority/],
+    [
+      "a priority that is no number",
+      ["enqueue", "g", "--priority", "high"],
+      /--priority takes a whole number/,
+    ],
+    ["a wait that is no number", ["enqueue", "never", "--wait", "soon"], /--wait takes a whole number/],
     ["no group", ["enqueue"], /group/],
     ["a status that is none", ["list", "--status", "sleeping"], /status/],
     ["a shard that is not there", ["dump", "99"], /there is no shard 99/],

@@ -25,6 +25,35 @@ function onJob(route: string, about: string, done: string): Verb {
   };
 }
 
+/** What was typed cannot be meant; the CLI knows it by its name. */
+class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** An option that is a whole number, or was left out. */
+function wholeOf({ options }: VerbCall, name: string): number | undefined {
+  const text = options[name];
+  if (typeof text !== "string") return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw new UsageError(`--${name} takes a whole number, 0 or more, not ${text}`);
+  return Number(text);
+}
+
+/** A request waits for a minute at most; a person may have more patience. */
+const WAIT_STEP_MS = 60_000;
+
+async function endOf({ api }: VerbCall, params: object, waitMs: number): Promise<Shown> {
+  for (let leftMs = waitMs; ; leftMs -= WAIT_STEP_MS) {
+    const query = { waitMs: Math.min(leftMs, WAIT_STEP_MS) };
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- as long as was asked for.
+      return (await api("result", { params, query })) as Shown;
+    } catch (error) {
+      if (leftMs <= WAIT_STEP_MS || (error as { code?: unknown }).code !== "WRONG_STATE") throw error;
+    }
+  }
+}
+
 /** JSON if it is, text if not. */
 function valueOf(text: string): unknown {
   try {
@@ -52,21 +81,21 @@ export const jobsVerbs: Verbs = {
     async run(call) {
       const { args, options, api, print } = call;
       const tenant = tenantOf(call);
-      const number = (name: string): number | undefined =>
-        options[name] === undefined ? undefined : Number(options[name]);
-      const [delay, retries, waitMs] = [number("delay"), number("retries"), number("wait")];
+      const [priority, delay, retries, waitMs] = ["priority", "delay", "retries", "wait"].map((name) =>
+        wholeOf(call, name),
+      );
       const body = {
         group: args[0],
         payload: args[1] === undefined ? null : valueOf(args[1]),
         id: options["id"],
-        priority: number("priority"),
+        priority,
         ...(delay === undefined ? {} : { startAtMs: Date.now() + delay }),
         ...(retries === undefined ? {} : { retry: { retries } }),
       };
       const enqueued = (await api("enqueue", { params: { tenant }, body })) as { readonly id: string };
       if (waitMs === undefined) return print.record(enqueued);
       const params = { tenant, id: enqueued.id };
-      print.record({ ...enqueued, ...((await api("result", { params, query: { waitMs } })) as Shown) });
+      print.record({ ...enqueued, ...(await endOf(call, params, waitMs)) });
     },
   },
   get: {
