@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { ensureServers } from "@keelson/testkit/servers";
 import type { Bench, BenchContext, BenchResult } from "./bench.ts";
-import { keelson, peers } from "./jobs/contenders.ts";
+import { keelson, keelsonKept, peers } from "./jobs/contenders.ts";
 import { measureGrants } from "./jobs/grants.ts";
 import type { JobsLoad } from "./jobs/measure.ts";
 import { measureNoisy } from "./jobs/noisy.ts";
@@ -48,7 +48,7 @@ const jobs: Bench = {
     const rounds = wholeNumber("rounds", values.rounds, 1, 100);
     if (values.only !== undefined) return lifecyclesOf(context, values.only.split(","), load, rounds);
     const { progress } = context;
-    const contenders = values["no-peers"] ? [keelson] : [keelson, ...peers];
+    const contenders = [keelson, keelsonKept, ...(values["no-peers"] ? [] : peers)];
     if (!values["no-peers"]) await ensureServers(["redis", "postgres"], progress);
     const { figures, ...rest } = resultOf(load, await measureInTurns({ contenders, load, rounds, progress }));
     const fsyncs = await countSyncs({ ...load, jobs: SYNC_JOBS, warmJobs: 100 });
@@ -70,11 +70,11 @@ async function lifecyclesOf(
   load: JobsLoad,
   rounds: number,
 ): Promise<BenchResult> {
-  const all = [keelson, ...peers];
+  const all = [keelson, keelsonKept, ...peers];
   const odd = names.find((name) => all.every((each) => each.name !== name));
   if (odd !== undefined)
     throw badOption(`--only ${odd}: there are ${all.map(({ name }) => name).join(", ")}`);
-  if (names.some((name) => name !== keelson.name)) await ensureServers(["redis", "postgres"], progress);
+  if (peers.some(({ name }) => names.includes(name))) await ensureServers(["redis", "postgres"], progress);
   const contenders = all.filter(({ name }) => names.includes(name));
   return resultOf(load, await measureInTurns({ contenders, load, rounds, progress }));
 }
@@ -85,8 +85,11 @@ function resultOf(load: JobsLoad, measured: ReadonlyMap<string, Measured | Error
   const broken: string[] = [];
   for (const [name, each] of measured) {
     if (each instanceof Error) broken.push(`${name} could not be measured: ${each.message}`);
-    if (name !== keelson.name) others[name] = each instanceof Error ? { failed: 1 } : { ...each };
-    else if (!(each instanceof Error)) Object.assign(figures, each);
+    if (peers.some((peer) => peer.name === name))
+      others[name] = each instanceof Error ? { failed: 1 } : { ...each };
+    else
+      for (const [figure, value] of each instanceof Error ? [] : Object.entries(each))
+        figures[name === keelson.name ? figure : `kept.${figure}`] = value as number;
   }
   return { figures, peers: others, broken };
 }

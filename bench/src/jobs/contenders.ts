@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startPostgres, startRedis } from "@keelson/testkit/servers";
 import { Child } from "../process/child.ts";
 import type { RunningSystem } from "./measure.ts";
-import type { ServerSaid } from "./server-process.ts";
+import type { ServerOptions, ServerSaid } from "./server-process.ts";
 import { loadSystem } from "./system.ts";
 
 export interface Contender {
@@ -14,23 +14,30 @@ export interface Contender {
   start(): Promise<RunningSystem & { stop(): Promise<void> }>;
 }
 
-export const keelson: Contender = {
-  name: "keelson",
-  async start() {
-    const folder = mkdtempSync(join(tmpdir(), "keelson-bench-jobs-"));
-    const server = new Child<ServerSaid>("server", "jobs/server-process.js", { folder, shards: 4 });
-    const { address } = await server.says("listening");
-    return {
-      system: "keelson",
-      connect: address,
-      pids: () => [server.pid],
-      async stop() {
-        await server.kill();
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
-  },
-};
+function ours(name: string, server: Omit<ServerOptions, "folder">): Contender {
+  return {
+    name,
+    async start() {
+      const folder = mkdtempSync(join(tmpdir(), "keelson-bench-jobs-"));
+      const child = new Child<ServerSaid>("server", "jobs/server-process.js", { ...server, folder });
+      const { address } = await child.says("listening");
+      return {
+        system: "keelson",
+        connect: address,
+        pids: () => [child.pid],
+        async stop() {
+          await child.kill();
+          rmSync(folder, { recursive: true, force: true });
+        },
+      };
+    },
+  };
+}
+
+/** Keeps nothing of jobs that have ended, as BullMQ and graphile-worker do here. */
+export const keelson = ours("keelson", { shards: 4, retentionMs: 0 });
+/** Keeps them for a week, where they can be looked up and listed, as it does by default. */
+export const keelsonKept = ours("keelsonKept", { shards: 4 });
 
 function bullmq(name: string, appendfsync: "always" | "everysec"): Contender {
   return {

@@ -21,6 +21,8 @@ import { program } from "../process/main.ts";
 export interface ServerOptions {
   readonly folder: string;
   readonly shards: number;
+  /** How long jobs that have ended are kept; left out, as long as by default. */
+  readonly retentionMs?: number;
 }
 
 export type ServerSaid = { readonly kind: "listening"; readonly address: string };
@@ -41,7 +43,7 @@ const services = await NodeServices.open({
   node: name,
   address: server.address,
   zone: "",
-  config: { jobs: { shards: options.shards } },
+  config: { jobs: { shards: options.shards, retentionMs: options.retentionMs } },
   objects: (service) => new ScopedObjects(objects, `${service}/`),
   log: pino({ level: "error" }, pino.destination(2)),
   clock,

@@ -145,20 +145,26 @@ export class Changes extends SettingChanges {
       writeOutcome(out, outcome);
       out.optional(retryAtMs);
     }
+    this.#endAttempt(lease, outcome);
     const { job } = lease;
-    const { wallMs } = this.#state;
-    this.#release(lease);
-    const past = job.ensurePast();
-    const { attempt: number, relativeAttempt: relativeNumber, startedAtMs, worker } = lease;
-    const attempt = { number, relativeNumber, startedAtMs, finishedAtMs: wallMs, worker, outcome };
-    past.attempts = [...past.attempts, attempt].slice(-JOB_LIMITS.attemptsKeptMax);
-    past.count += 1;
-    past.lostLeases = 0;
     if (retryAtMs === undefined) this.#end(job, outcome.kind);
     else {
       job.startAtMs = retryAtMs;
       this.#setStatus(job, "scheduled");
     }
+  }
+
+  /** The last attempt ended, and with it the job, of which nothing is kept. */
+  endedForgotten(lease: Lease, outcome: Outcome): void {
+    if (this.writes) {
+      const out = this.#log.op(OP.endedForgotten);
+      out.whole(lease.task);
+      writeOutcome(out, outcome);
+    }
+    this.#endAttempt(lease, outcome);
+    const { job } = lease;
+    this.#end(job, outcome.kind, { keep: false });
+    this.#state.drop(job);
   }
 
   /** A lease ran out, and the attempt may go on under another. */
@@ -342,6 +348,17 @@ export class Changes extends SettingChanges {
     if (dedupe?.mode === "throttle") entry.openAtMs = this.#state.wallMs + dedupe.windowMs;
   }
 
+  #endAttempt(lease: Lease, outcome: Outcome): void {
+    const { wallMs } = this.#state;
+    this.#release(lease);
+    const past = lease.job.ensurePast();
+    const { attempt: number, relativeAttempt: relativeNumber, startedAtMs, worker } = lease;
+    const attempt = { number, relativeNumber, startedAtMs, finishedAtMs: wallMs, worker, outcome };
+    past.attempts = [...past.attempts, attempt].slice(-JOB_LIMITS.attemptsKeptMax);
+    past.count += 1;
+    past.lostLeases = 0;
+  }
+
   #release(lease: Lease): void {
     const { job } = lease;
     this.#state.pages.touch(job);
@@ -350,12 +367,14 @@ export class Changes extends SettingChanges {
     if (job.limits !== undefined) for (const key of job.limits) key.held -= 1;
   }
 
-  #end(job: Job, status: Exclude<JobStatus, "scheduled" | "running">): void {
+  #end(job: Job, status: Exclude<JobStatus, "scheduled" | "running">, { keep } = { keep: true }): void {
     const state = this.#state;
     this.#setStatus(job, status);
-    job.settle();
     state.pages.remove(job);
-    state.finished.add(job);
+    if (keep) {
+      job.settle();
+      state.finished.add(job);
+    }
     job.group.jobs -= 1;
     unbindLimits(job);
     this.#unindex(job);

@@ -36,16 +36,28 @@ export function recalledJob({ recalled }: Core, name: JobName): StoredJob | unde
 }
 
 /** A job's status has changed. */
-export function tellStatus({ effects }: Core, { id, tenant, group, status }: Job): void {
+export function tellStatus({ effects }: Core, { id, tenant, group, status, forgotten }: Job): void {
   const last = effects.at(-1);
   if (
     last?.kind === "status" &&
     last.status === status &&
     last.tenant === tenant.name &&
-    last.group === group.name
-  )
+    last.group === group.name &&
+    (last.forgotten === undefined) === (forgotten === undefined)
+  ) {
     last.ids.push(id);
-  else effects.push({ kind: "status", tenant: tenant.name, group: group.name, status, ids: [id] });
+    if (forgotten !== undefined) last.forgotten?.push(forgotten);
+  } else {
+    const ends = forgotten === undefined ? undefined : [forgotten];
+    effects.push({
+      kind: "status",
+      tenant: tenant.name,
+      group: group.name,
+      status,
+      ids: [id],
+      forgotten: ends,
+    });
+  }
 }
 
 export const DONE = { done: true } as const;

@@ -31,6 +31,10 @@ function drawCommand(
     : ({ kind: "failed", code: "E", data: Buffer.from("d") } as const);
   const choices: (() => Command)[] = [
     () => ({ kind: "enqueue", jobs: [drawJob(chance, knobs, number + 1, known, wallMs)] }),
+    () => ({
+      kind: "enqueue",
+      jobs: [{ ...drawJob(chance, knobs, number + 1, known, wallMs), retentionMs: 0 }],
+    }),
     () => ({ kind: "enqueue", jobs: [drawJob(chance, knobs, number + 1, [], wallMs)] }),
     () => ({ kind: "lease", group, worker: "w", max: chance.whole(1, 3) }),
     () => ({ kind: "report", reports: [{ task, outcome }] }),

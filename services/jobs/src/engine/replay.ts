@@ -59,6 +59,9 @@ function replayOp(core: Core, op: number, from: ByteReader): void {
     case OP.ended:
       changes.attemptEnded(leaseOf(core, from.whole()), readOutcome(from), from.optional());
       break;
+    case OP.endedForgotten:
+      changes.endedForgotten(leaseOf(core, from.whole()), readOutcome(from));
+      break;
     case OP.lost:
       changes.lost(leaseOf(core, from.whole()));
       break;

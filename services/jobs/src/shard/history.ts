@@ -53,8 +53,13 @@ export class History {
       const group = groupOf(step, effect.group);
       if (group !== undefined) group[at]! += length;
       if (effect.status === "scheduled") continue;
-      for (let index = 0; index < length && step.sampled < SAMPLED_MAX; index += 1)
-        this.#sample(step, effect.status, { tenant: effect.tenant, id: effect.ids[index]! });
+      for (let index = 0; index < length && step.sampled < SAMPLED_MAX; index += 1) {
+        step.sampled += 1;
+        const ended = effect.forgotten?.[index];
+        if (ended === undefined)
+          this.#sample(step, effect.status, { tenant: effect.tenant, id: effect.ids[index]! });
+        else count(step.ran, ended.finishedAtMs - ended.startedAtMs);
+      }
     }
   }
 
@@ -72,7 +77,6 @@ export class History {
 
   /** The job may have gone on since; then it is left out. */
   #sample(step: Step, status: JobStatus, name: JobName): void {
-    step.sampled += 1;
     const view = this.#look(name);
     if (view?.status !== status) return;
     const attempt = view.attempts.at(-1);

@@ -1,5 +1,6 @@
 /** Tells those who wait: for the end of jobs, and for events. It hears of changes once they are durable, and keeps nothing but who waits. */
 import type { AbortSignalLike } from "@keelson/kernel";
+import { outcomeView } from "../engine/commands/leasing.ts";
 import type { Effect, JobName, JobView } from "../engine/index.ts";
 import { isFinal } from "../engine/index.ts";
 import { bytesOfResult, partsOf } from "./answer-room.ts";
@@ -17,6 +18,9 @@ export interface JobLookup {
   get(name: JobName): Promise<JobView | undefined>;
 }
 
+/** Hears that a job has ended, or may have; of one that cannot be looked up, how it did. */
+type Listener = (end?: ResultItem) => void;
+
 interface EventReader {
   readonly filter: EventsOpen;
   readonly outbox: Outbox<JobEvent>;
@@ -25,7 +29,7 @@ interface EventReader {
 export class WatchDesk {
   readonly #jobs: JobLookup;
   readonly #wallMs: () => number;
-  readonly #awaited = new Map<string, Set<() => void>>();
+  readonly #awaited = new Map<string, Set<Listener>>();
   readonly #readers = new Set<EventReader>();
   readonly #outboxes = new Set<Outbox<never>>();
 
@@ -43,17 +47,20 @@ export class WatchDesk {
       throw new ShardFailure("OVERLOADED", `more jobs are awaited than the shard allows`);
     const outbox = new Outbox<ResultItem>(jobs.length + 1);
     this.#outboxes.add(outbox as Outbox<never>);
-    const left = new Map<string, () => void>();
-    const look = async (name: JobName): Promise<void> => {
-      const view = await this.#jobs.get(name);
-      if (view !== undefined && !isFinal(view.status)) return;
-      const key = keyOf(name);
-      if (!left.delete(key)) return;
-      outbox.put(itemOf(name, view));
+    const left = new Map<string, Listener>();
+    const settle = (item: ResultItem): void => {
+      if (!left.delete(keyOf(item))) return;
+      outbox.put(item);
       if (left.size === 0) outbox.end();
     };
+    const look = async (name: JobName): Promise<void> => {
+      // One that is not there may have ended a moment ago and left nothing behind: then its listener hears how before a second look is over.
+      const view = (await this.#jobs.get(name)) ?? (await this.#jobs.get(name));
+      if (view === undefined || isFinal(view.status)) settle(itemOf(name, view));
+    };
     for (const name of jobs) {
-      const listener = (): void => void look(name).catch(() => outbox.end());
+      const listener = (end?: ResultItem): void =>
+        end === undefined ? void look(name).catch(() => outbox.end()) : settle(end);
       left.set(keyOf(name), listener);
       this.#listen(keyOf(name), listener);
     }
@@ -90,10 +97,14 @@ export class WatchDesk {
     if (this.#awaited.size === 0 && this.#readers.size === 0) return;
     for (const effect of effects) {
       if (effect.kind !== "status") continue;
-      const { tenant, ids, group, status } = effect;
-      for (const id of ids) {
-        if (isFinal(status))
-          for (const listener of this.#awaited.get(keyOf({ tenant, id })) ?? []) listener();
+      const { tenant, ids, group, status, forgotten } = effect;
+      for (const [index, id] of ids.entries()) {
+        const listeners = isFinal(status) ? this.#awaited.get(keyOf({ tenant, id })) : undefined;
+        if (listeners !== undefined) {
+          const ended = forgotten?.[index];
+          const end = ended && { tenant, id, status, outcome: outcomeView(ended.outcome) };
+          for (const listener of listeners) listener(end);
+        }
         if (this.#readers.size > 0)
           this.#tell({ kind: "status", tenant, id, group, status, atMs: this.#wallMs() }, group);
       }
@@ -117,13 +128,13 @@ export class WatchDesk {
     }
   }
 
-  #listen(key: string, listener: () => void): void {
+  #listen(key: string, listener: Listener): void {
     const listeners = this.#awaited.get(key) ?? new Set();
     listeners.add(listener);
     this.#awaited.set(key, listeners);
   }
 
-  #unlisten(key: string, listener: () => void): void {
+  #unlisten(key: string, listener: Listener): void {
     const listeners = this.#awaited.get(key);
     listeners?.delete(listener);
     if (listeners?.size === 0) this.#awaited.delete(key);

@@ -30,6 +30,7 @@ export const OP = {
   scheduleMoved: 17,
   joined: 18,
   mark: 19,
+  endedForgotten: 20,
 } as const;
 
 export class RecordLog {

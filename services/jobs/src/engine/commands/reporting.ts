@@ -5,7 +5,7 @@ import { DONE, refuse, tellStatus, type Core } from "../core.ts";
 import type { Answer, Beat, Command, Refusal, StoredReport } from "../model/command.ts";
 import type { AttemptOutcome, RetryPolicy } from "../model/job-spec.ts";
 import { JOB_LIMITS } from "../model/limits.ts";
-import type { Outcome } from "../state/job.ts";
+import type { Job, Outcome } from "../state/job.ts";
 import type { Lease } from "../state/lease.ts";
 
 const LEASE_NOT_FOUND = refuse("LEASE_NOT_FOUND", "lease not found");
@@ -102,11 +102,18 @@ function finish(core: Core, lease: Lease, outcome: Outcome): void {
 function end(core: Core, lease: Lease, outcome: Outcome, retryAtMs: number | undefined): void {
   const { job } = lease;
   const { limits } = job;
-  core.changes.attemptEnded(lease, outcome, retryAtMs);
+  if (retryAtMs === undefined && keepsNothing(core, job)) core.changes.endedForgotten(lease, outcome);
+  else core.changes.attemptEnded(lease, outcome, retryAtMs);
   core.scheduler.unleased(lease, limits);
   if (retryAtMs === undefined) return;
   core.scheduler.place(job);
   tellStatus(core, job);
+}
+
+/** Of such a job nobody could look up anything, not for a moment. */
+function keepsNothing({ terms }: Core, { body }: Job): boolean {
+  const own = isPlainBody(body) ? undefined : decodeBody(body).retentionMs;
+  return (own ?? terms.retentionMs) === 0;
 }
 
 function waitMs(core: Core, retry: RetryPolicy, used: number): number {

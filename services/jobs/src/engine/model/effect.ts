@@ -2,6 +2,7 @@
  * What the world should hear once the records of the same `apply` are durable, and not before. Effects are hints: none is lost by accident while the process
  * lives, but all are by a crash, so whoever acts on them must also be right without them.
  */
+import type { Attempt } from "../state/job.ts";
 import type { RateLimit } from "./job-spec.ts";
 import type { JobStatus } from "./views.ts";
 
@@ -13,6 +14,8 @@ interface StatusEffect {
   readonly status: JobStatus;
   /** Only the engine adds to it, within the `apply` that makes it. */
   readonly ids: string[];
+  /** Of jobs that have ended and of which nothing is kept, the last attempt of each: whoever hears of them cannot look them up. */
+  readonly forgotten?: Attempt[] | undefined;
 }
 
 export type Effect =

@@ -4,7 +4,7 @@
  */
 import { packPast, unpackPast, type StoredPast } from "../codec/past.ts";
 import type { Heap, HeapItem } from "../structure/heap.ts";
-import type { JobStatus } from "../model/views.ts";
+import { isFinal, type JobStatus } from "../model/views.ts";
 import type { Group } from "./group.ts";
 import type { Lease } from "./lease.ts";
 import type { LimitKey } from "./limit-key.ts";
@@ -131,6 +131,11 @@ export class Job implements HeapItem {
 
   get started(): boolean {
     return this.openPast?.started ?? false;
+  }
+
+  /** The last attempt of a job that has ended and of which nothing is kept: it is not settled. */
+  get forgotten(): Attempt | undefined {
+    return isFinal(this.status) ? this.openPast?.attempts.at(-1) : undefined;
   }
 
   get waitsForOthers(): boolean {
