@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { CloneCache } from "./clone-cache.ts";
@@ -378,6 +378,28 @@ describe("a repository on a server", () => {
     expect((await get(cache([], mirror), url())).documents).toEqual({ "x.txt": "newer" });
     // The listing is one request; a fetch is at least one more.
     expect(packs() - before - listings).toBeGreaterThan(listings);
+  });
+
+  test("a server that says nothing is not waited for beyond the time, nor when nobody wants it any more", async () => {
+    const silent = createNetServer((socket) => socket.on("error", () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const address = parseRemote(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/a/b`);
+    const credentials = new Credentials([], { now: () => now, environment });
+    const folder = join(scratch.folder, "clones");
+    const clones = new CloneCache({ folder, credentials, clonesMax: 10, timeoutMs: 1_000 });
+    try {
+      const startedAt = performance.now();
+      await expect(clones.with(address, [], (clone) => clone.look())).rejects.toMatchObject({
+        code: "UNREACHABLE",
+      });
+      const patient = new CloneCache({ folder, credentials, clonesMax: 10, timeoutMs: 60_000 });
+      await expect(
+        patient.with(address, [], (clone) => clone.look(AbortSignal.timeout(1_000))),
+      ).rejects.toMatchObject({ code: "CANCELLED" });
+      expect(performance.now() - startedAt).toBeLessThan(20_000);
+    } finally {
+      silent.close();
+    }
   });
 
   test("a page of the web is no repository", async () => {

@@ -62,6 +62,8 @@ export function startGit(
   const { PATH = "", HOME = "", SSH_AUTH_SOCK = "" } = process.env;
   return spawn("git", folder === undefined ? args : ["--git-dir", folder, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
+    // A group of its own: git has others do the talking, and they must end with it.
+    detached: true,
     ...(signal ? { signal } : {}),
     killSignal: "SIGKILL",
     ...(inFolder === undefined ? {} : { cwd: inFolder }),
@@ -89,15 +91,19 @@ export function git(args: readonly string[], options: GitOptions): Promise<Buffe
   const { what, timeoutMs = TIMEOUT_MS, credential } = options;
   const limit = options.outputBytesMax ?? outputBytesMax;
   return new Promise((resolve, reject) => {
-    const child = startGit(args, options);
+    const { signal, ...unsignalled } = options;
+    const child = startGit(args, unsignalled);
     const chunks: Buffer[] = [];
     let bytes = 0;
     let errors = "";
     let failure: GitError | undefined;
     const stop = (error: GitError): void => {
       failure ??= error;
-      child.kill("SIGKILL");
+      killGroup(child);
     };
+    const cancel = (): void => stop(new GitError("CANCELLED", `${what}: no longer wanted`));
+    if (signal?.aborted === true) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
     const timer = setTimeout(
       () =>
         stop(new GitError("UNREACHABLE", `${what}: git took longer than ${timeoutMs} ms; it is tried again`)),
@@ -115,16 +121,26 @@ export function git(args: readonly string[], options: GitOptions): Promise<Buffe
       if (errors.length < errorBytesMax) errors += chunk.toString("utf8");
     });
     child.on("error", (error) => {
-      failure ??= options.signal?.aborted
-        ? new GitError("CANCELLED", `${what}: no longer wanted`)
-        : new GitError("GIT_FAILED", `${what}: git cannot be run (${error.message}): install it`);
+      failure ??= new GitError("GIT_FAILED", `${what}: git cannot be run (${error.message}): install it`);
     });
     child.on("close", (code) => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
       if (code === 0 && !failure) resolve(Buffer.concat(chunks));
       else reject(failure ?? classify(what, withoutSecret(errors, credential)));
     });
   });
+}
+
+/** Whoever it has started ends too: as long as one of them has its output open, it has not ended for us. */
+function killGroup({ pid }: { readonly pid?: number | undefined }): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // It has ended by itself.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 /** A server may repeat what it was sent. */
