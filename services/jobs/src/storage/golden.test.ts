@@ -88,6 +88,14 @@ function story(): EngineScene {
   return scene;
 }
 
+/** What came later than the story above, which is frozen as it is. */
+function laterStory(): EngineScene {
+  const scene = new EngineScene({ leaseMs: 1_000, lostLeasesMax: 5 });
+  scene.enqueue(job("fleeting", { retentionMs: 0 }));
+  scene.report(scene.lease(1)[0]);
+  return scene;
+}
+
 const TASK: TakenTask = {
   task: 300,
   tenant: "t",
@@ -106,6 +114,7 @@ async function made(): Promise<Map<string, Buffer>> {
   const { state } = engine;
   const all = new Map<string, Buffer>();
   all.set("records", framed(records));
+  all.set("records-later", framed(laterStory().records));
   all.set("state", Buffer.from(digestState(state), "latin1"));
   const pages: Buffer[] = [];
   state.pages.beginHandOver((page) => void pages.push(...encodeJobPage(page)));
@@ -141,6 +150,7 @@ test("every format is written as it was frozen", async () => {
 test("the frozen records hold every operation there is", () => {
   const op = vi.spyOn(RecordLog.prototype, "op");
   story();
+  laterStory();
   const seen = new Set(op.mock.calls.map(([kind]) => kind));
   op.mockRestore();
   const missing = Object.entries(OP).filter(([, kind]) => !seen.has(kind));
@@ -158,6 +168,13 @@ test("frozen records give the state that they gave when they were frozen, and fr
   expect(stored.map(({ id }) => id).toSorted()).toEqual(
     Array.from(engine.state.pages.jobs(), ({ id }) => id).toSorted(),
   );
+});
+
+test("frozen records of a job that nothing is kept of leave nothing", () => {
+  const engine = new Engine({ random: () => 0.5, rates: spacing, cron: everySoOften });
+  for (const record of unframed(sample("records-later"))) engine.replay(record);
+  expect(engine.state.tenants.size).toBe(0);
+  expect(engine.state.lastTask).toBe(1);
 });
 
 function framed(parts: readonly Buffer[]): Buffer {
