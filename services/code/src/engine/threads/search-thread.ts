@@ -27,6 +27,7 @@ import {
   type ToSearcher,
 } from "./protocol.ts";
 import { ReplyPacker } from "./replies.ts";
+import { collectLeftovers } from "./leftovers.ts";
 import { stepBack } from "./step-back.ts";
 
 /** Pieces of an answer that may wait to be taken before the search waits too. */
@@ -130,6 +131,7 @@ function runAll(terms: SearchTerms, jobs: PackedJobs): void {
   const query = JSON.parse(terms.query) as EngineQuery;
   for (const job of unpackJobs(jobs)) run(query, terms, job);
   sendReplies();
+  collectLeftovers();
 }
 
 function run(query: EngineQuery, terms: SearchTerms, job: SearchJob): void {
