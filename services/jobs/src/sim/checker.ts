@@ -37,6 +37,8 @@ export class Checker {
   readonly violations: string[] = [];
   /** Acknowledged, and not deleted by anybody: must be there. */
   readonly #acknowledged = new Map<string, { tenant: string; id: string }>();
+  /** Were leased and are gone when they have ended. A request that is repeated then makes another. */
+  readonly #fleeting = new Set<string>();
   readonly #succeeded = new Set<string>();
   readonly #runsAgain = new Set<string>();
   readonly #deleting = new Set<string>();
@@ -112,6 +114,10 @@ export class Checker {
         this.#rateDelivered.set(rateName(spec.tenant, limit), this.#grantedAtMs.get(task) ?? 0);
     // The answer took longer than the lease lasts: the worker knows that it has nothing.
     if (untilMs <= nowMs) return;
+    if (spec.retentionMs === 0) {
+      this.excuse(job);
+      this.restarting(job);
+    }
     for (const [other, belief] of this.#beliefs) {
       if (belief.job !== job || other === task || belief.untilMs <= nowMs) continue;
       if (!this.#excused.has(job))
@@ -149,6 +155,7 @@ export class Checker {
     if (engine === undefined) return this.break("nobody serves at the end");
     for (const { tenant, id } of this.#acknowledged.values()) {
       const job = shard.find(tenant, id);
+      if (job === undefined && this.#fleeting.has(nameOf(tenant, id))) continue;
       if (job === undefined) this.break(`job ${id} of ${tenant} was acknowledged and is lost`);
       else if (!isFinal(job.status))
         this.break(`job ${id} of ${tenant} is still ${job.status} after everything came to rest`);
@@ -179,6 +186,7 @@ export class Checker {
     for (const { task, spec, leaseMs } of tasks) {
       const job = nameOf(spec.tenant, spec.id);
       this.grants += 1;
+      if (spec.retentionMs === 0) this.#fleeting.add(job);
       for (const [other, book] of this.#books)
         if (book.job === job && engine.state.leases.has(other))
           this.break(`${job} has two leases, ${other} and ${task}`);

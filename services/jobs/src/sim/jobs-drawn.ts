@@ -38,6 +38,7 @@ export function drawJob(
     limits: drawLimits(chance, knobs),
     metadata: chance.yes(0.2) ? { colour: chance.pick(["red", "blue"]) } : undefined,
     timeoutMs: chance.yes(0.05) ? chance.whole(100, 3000) : undefined,
+    retentionMs: chance.yes(knobs.fleeting) ? 0 : undefined,
     after,
     onDependencyFailure: after !== undefined && chance.yes(0.5) ? "run" : undefined,
     dedupe,

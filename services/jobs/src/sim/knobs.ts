@@ -27,6 +27,8 @@ export interface Knobs {
   readonly deduped: number;
   readonly flows: number;
   readonly steering: number;
+  /** Jobs of which nothing is kept. */
+  readonly fleeting: number;
 }
 
 export function drawKnobs(chance: Chance): Knobs {
@@ -57,5 +59,6 @@ export function drawKnobs(chance: Chance): Knobs {
     deduped: chance.yes(0.4) ? 0 : chance.next() * 0.5,
     flows: chance.yes(0.4) ? 0 : chance.next() * 0.3,
     steering: chance.yes(0.3) ? 0 : chance.next() * 0.2,
+    fleeting: chance.yes(0.6) ? 0 : chance.next() * 0.5,
   };
 }
