@@ -166,6 +166,32 @@ describe("a fleet of code nodes", () => {
     expect([builds(), code.engines.get("b")!.loads]).toEqual([3, moved.length]);
   });
 
+  test("a node that is drained while it builds is waited for: nothing is built again", async () => {
+    code = new CodeFleet(fleet());
+    await code.add("a");
+    const engine = code.engines.get("a")!;
+    const build = engine.build.bind(engine);
+    let begun = (): void => undefined;
+    let goOn = (): void => undefined;
+    const beginning = new Promise<void>((resolve) => (begun = resolve));
+    const waiting = new Promise<void>((resolve) => (goOn = resolve));
+    engine.build = async (...args) => {
+      begun();
+      await waiting;
+      return build(...args);
+    };
+    await add({ url: code.scratch.repository("one", { "x.txt": "needle one" }) });
+    await beginning;
+    await code.add("b");
+    const left = code.fleet.leave("a");
+    left.catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    goOn();
+    await left;
+    expect((await search(1, "needle")).files).toHaveLength(1);
+    expect([holder(1), code.engines.get("b")!.builds, code.engines.get("b")!.loads]).toEqual(["b", 0, 1]);
+  });
+
   test("a drained node that is sending as much as it can is waited for: nothing is built again", async () => {
     code = new CodeFleet(fleet());
     await code.add("a");

@@ -103,6 +103,8 @@ export class CodeNode {
       clock,
       random,
       access,
+      replicas: config.replicas,
+      holder: (id, replica) => tenureOf(this.#node!, `${SERVICE}/${id}/${replica}`)?.node,
       engine,
       matcher,
       answers: this.#answers,

@@ -3,27 +3,22 @@
  * commit. A new commit is built beside the one that is served and swapped in whole. A repository that cannot be fetched is held all the same: it
  * answers why, and is tried again.
  */
-import type { Clock, Epoch, Prepared, Random, Shard, Timer } from "@keelson/kernel";
-import { RouterError, type FleetAccess, type Span, type Tracer } from "@keelson/runtime";
+import type { Epoch, Prepared, Shard, Timer } from "@keelson/kernel";
+import { RouterError, type Span, type Tracer } from "@keelson/runtime";
 import { build, type BuildPorts, type Built } from "./build.ts";
 import { CodeError } from "./code-error.ts";
 import { EngineError, type CodeIndex, type SymbolReader } from "./engine/index.ts";
 import { GitError, noBranch, type Head } from "./git/index.ts";
 import type { CodeMetrics } from "./metrics.ts";
-import { shardOf, type IndexRecord, type Repository } from "./repository.ts";
+import type { IndexRecord, Repository } from "./repository.ts";
 import { RepositoryShard } from "./shard.ts";
 import type { SnapshotFolder } from "./snapshot-folder.ts";
 import type { TextMatcher } from "./query/index.ts";
 import type { AnswerMemory } from "./search/answer-memory.ts";
-import type { Transfers } from "./transfer.ts";
-import { beginReceiving } from "./transfer.ts";
+import { beginReceiving, type ReceivingPorts, type Transfers } from "./transfer.ts";
 import { Traffic } from "./traffic.ts";
 
-export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now"> {
-  readonly node: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly access: FleetAccess;
+export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now">, ReceivingPorts {
   readonly transfers: Transfers;
   readonly metrics: CodeMetrics;
   readonly tracer?: Tracer | undefined;
@@ -57,8 +52,8 @@ export interface Problem {
   readonly message: string;
 }
 
-/** How long somebody who might have the index is waited for. */
-const receivePatienceMs = 100;
+/** Times that an index is asked for which did not arrive whole, before it is built here. */
+const receiveTriesMax = 3;
 const recordEveryMs = 30_000;
 const retryFirstMs = 1_000;
 
@@ -210,33 +205,39 @@ export class HeldRepository implements Prepared {
 
   /** True when a node that holds the repository gave its index. */
   async #receive(repository: Repository): Promise<boolean> {
+    for (let tries = 1; tries <= receiveTriesMax; tries++) {
+      try {
+        return await this.#receiveOnce(repository);
+      } catch (error) {
+        if (this.#ending.signal.aborted) throw error;
+        if (error instanceof EngineError && error.code === "OUT_OF_MEMORY") throw error;
+        // Nobody has it any more, or not yet: there are other ways.
+        const nobody =
+          error instanceof RouterError && (error.code === "NO_HOLDER" || error.code === "WARMING");
+        if (nobody) return false;
+        const { name } = repository;
+        this.#ports.log("an index was not received", { repository: name, why: String(error), tries });
+      }
+    }
+    return false;
+  }
+
+  async #receiveOnce(repository: Repository): Promise<boolean> {
     const { engine, clock, metrics, log } = this.#ports;
     const startedAt = clock.now();
-    const shard = shardOf(repository);
-    try {
-      const { begun, pieces, node } = await beginReceiving(
-        this.#ports,
-        shard,
-        receivePatienceMs,
-        this.#ending.signal,
-      );
-      await this.#ports.room(repository, begun.memoryBytes, this);
-      const index = await engine.load(this.#whileWanted(pieces));
-      this.#swap(
-        { index, heads: begun.heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules: 0 },
-        "received",
-      );
-      metrics.count("code_indexes_received_total");
-      log("received an index", { repository: repository.name, from: node });
-      return true;
-    } catch (error) {
-      if (this.#ending.signal.aborted) throw error;
-      if (error instanceof EngineError && error.code === "OUT_OF_MEMORY") throw error;
-      // Nobody has it, or it did not arrive whole: there are other ways.
-      const nobody = error instanceof RouterError && (error.code === "NO_HOLDER" || error.code === "WARMING");
-      if (!nobody) log("an index was not received", { repository: repository.name, why: String(error) });
-      return false;
-    }
+    const wanted = { id: this.id, replica: this.replica };
+    const receiving = await beginReceiving(this.#ports, wanted, this.#ending.signal);
+    if (!receiving) return false;
+    const { begun, pieces, node } = receiving;
+    await this.#ports.room(repository, begun.memoryBytes, this);
+    const index = await engine.load(this.#whileWanted(pieces));
+    this.#swap(
+      { index, heads: begun.heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules: 0 },
+      "received",
+    );
+    metrics.count("code_indexes_received_total");
+    log("received an index", { repository: repository.name, from: node });
+    return true;
   }
 
   async *#whileWanted(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -27,9 +27,16 @@ test("a sender that never has a place is waited for two minutes, and not asked a
     asked += 1;
     return Promise.reject(Object.assign(new Error("busy"), { code: "TRANSFER_BUSY" }));
   };
-  const ports = { clock, random: () => 0.5, access: { call } as never };
+  const ports = {
+    clock,
+    random: () => 0.5,
+    access: { call } as never,
+    node: "a",
+    replicas: 1,
+    holder: () => "b",
+  };
   const failed = (signal: AbortSignal): Promise<unknown> =>
-    beginReceiving(ports, "1", 100, signal).catch((error: unknown) => error);
+    beginReceiving(ports, { id: 1, replica: 0 }, signal).catch((error: unknown) => error);
   const patient = failed(new AbortController().signal);
   await clock.advance(119_000);
   expect(asked).toBeGreaterThan(400);
@@ -43,4 +50,39 @@ test("a sender that never has a place is waited for two minutes, and not asked a
   await clock.advance(1_000);
   expect(await ended).toMatchObject({ code: "TRANSFER_BUSY" });
   expect([asked, clock.timers]).toEqual([1, 0]);
+});
+
+test("a holder that is still getting ready is waited for when its own replica moves, and not for another", async () => {
+  const clock = new ManualClock();
+  const holders = ["b", "c"];
+  const asked: unknown[] = [];
+  let warm = false;
+  const call = ({ replica }: { replica: number }): Promise<unknown> => {
+    asked.push(replica);
+    return replica === 0 && warm
+      ? Promise.resolve({ node: "b", body: { transfer: "1" } })
+      : Promise.reject(Object.assign(new Error("warming"), { code: "WARMING" }));
+  };
+  const ports = {
+    clock,
+    random: () => 0.5,
+    access: { call } as never,
+    node: "a",
+    replicas: 2,
+    holder: (_: number, replica: number) => holders[replica],
+  };
+  const { signal } = new AbortController();
+  const receive = (): Promise<unknown> =>
+    beginReceiving(ports, { id: 1, replica: 0 }, signal).catch((error: unknown) => error);
+  const moved = receive();
+  await clock.advance(2_000);
+  expect(asked.length).toBeGreaterThan(4);
+  warm = true;
+  await clock.advance(1_000);
+  expect(await moved).toMatchObject({ node: "b", begun: { transfer: "1" } });
+  // Replica 0 is its own: nobody else builds it.
+  holders[0] = "a";
+  expect(await receive()).toMatchObject({ code: "WARMING" });
+  holders[1] = "a";
+  expect([await receive(), clock.timers]).toEqual([undefined, 0]);
 });

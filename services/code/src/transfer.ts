@@ -100,36 +100,62 @@ export class Transfers {
   }
 }
 
-/** How long a node that is sending to others is waited for: to build would take what is scarcer. */
+/** How long a node that is sending to others, or is about to have what is wanted, is waited for: to build would take what is scarcer. */
 const busyMsMax = 120_000;
 const busyPauseMs = 250;
+/** How long somebody who might have the index is waited for in one try. */
+const askPatienceMs = 100;
 
-interface ReceivingPorts {
+export interface ReceivingPorts {
   readonly access: FleetAccess;
   readonly clock: Clock;
   readonly random: Random;
+  /** This one. */
+  readonly node: string;
+  readonly replicas: number;
+  /** The node that has a replica of the repository, as the store says. */
+  readonly holder: (id: number, replica: number) => string | undefined;
 }
 
-/** The receiving side: asks whoever holds any replica of the shard, until it is its turn. Rejects with RouterError when nobody holds it. */
+/**
+ * The receiving side: asks the other nodes that hold a replica of the repository, its own replica's holder first, until it is its turn. Undefined when nobody else holds one. A holder that
+ * is still getting its index ready is waited for when it is this very replica that moves here: both would build the same. It is not when it has another replica, because nodes that get ready only
+ * so many at once could wait for each other. Rejects with what the last of them said.
+ */
 export async function beginReceiving(
   ports: ReceivingPorts,
-  shard: string,
-  patienceMs: number,
+  wanted: { readonly id: number; readonly replica: number },
   signal: AbortSignal,
-): Promise<Receiving> {
+): Promise<Receiving | undefined> {
   const { clock, random } = ports;
   const deadline = clock.now() + busyMsMax;
   for (;;) {
-    try {
-      return await begin(ports.access, shard, patienceMs);
-    } catch (error) {
-      const busy = (error as { code?: unknown }).code === "TRANSFER_BUSY";
-      if (!busy || clock.now() > deadline) throw error;
-      await new Promise<void>((resolve) => void clock.after(busyPauseMs * (0.5 + random()), resolve));
-      // A place that nobody uses would be kept from others for a while.
-      if (signal.aborted) throw error;
+    let failure: { readonly error: unknown } | undefined;
+    let isWorthWaiting = false;
+    for (const replica of othersWith(ports, wanted)) {
+      try {
+        return await begin(ports.access, String(wanted.id), replica);
+      } catch (error) {
+        const { code } = error as { code?: unknown };
+        failure = { error };
+        isWorthWaiting ||= code === "TRANSFER_BUSY" || (code === "WARMING" && replica === wanted.replica);
+      }
     }
+    if (!failure) return undefined;
+    if (!isWorthWaiting || clock.now() > deadline) throw failure.error;
+    await new Promise<void>((resolve) => void clock.after(busyPauseMs * (0.5 + random()), resolve));
+    // A place that nobody uses would be kept from others for a while.
+    if (signal.aborted) throw failure.error;
   }
+}
+
+/** Replicas that other nodes hold, the wanted one first. */
+function othersWith(
+  { replicas, holder, node }: ReceivingPorts,
+  { id, replica }: { readonly id: number; readonly replica: number },
+): number[] {
+  const all = [replica, ...Array.from({ length: replicas }, (_, i) => i).filter((i) => i !== replica)];
+  return all.filter((each) => ![undefined, node].includes(holder(id, each)));
 }
 
 interface Receiving {
@@ -138,18 +164,18 @@ interface Receiving {
   readonly node: string;
 }
 
-async function begin(access: FleetAccess, shard: string, patienceMs: number): Promise<Receiving> {
+async function begin(access: FleetAccess, shard: string, replica: number): Promise<Receiving> {
   const first = await access.call({
     service: "code",
     shard,
+    replica,
     method: "send",
     mode: "read",
     body: null,
     timeoutMs: pieceTimeoutMs,
-    patienceMs,
+    patienceMs: askPatienceMs,
   });
   const begun = first.body as TransferBegun;
-  const { replica } = first;
   return { begun, node: first.node, pieces: pull(access, shard, replica, begun.transfer) };
 }
 
