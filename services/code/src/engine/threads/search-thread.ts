@@ -161,8 +161,12 @@ function run(query: EngineQuery, terms: SearchTerms, job: SearchJob): void {
   } catch (error) {
     const known = error instanceof EngineError ? error : undefined;
     const message = error instanceof Error ? (known?.message ?? error.stack ?? error.message) : String(error);
+    // Before it is told: whoever hears of it may give the cell to the next search at once.
+    Atomics.store(cell, word.claim, THROUGH);
     post({ kind: "failed", job: job.job, code: known?.code, message, position: known?.position });
+    return;
   }
+  // Replies leave after this.
   Atomics.store(cell, word.claim, THROUGH);
 }
 
