@@ -60,7 +60,11 @@ class Examiner {
         // A repeated group is no text; anything else that follows is looked at by itself.
         return;
       case "{":
-        if (/^\{\d+(?:,\d*)?\}/.test(pattern.slice(this.#at, this.#at + 16))) this.#literal = undefined;
+        if (
+          /\d/.test(pattern[this.#at + 1] ?? "") &&
+          /^\{\d+(?:,\d*)?\}/.test(pattern.slice(this.#at, this.#at + 16))
+        )
+          this.#literal = undefined;
         this.#text(c);
         return;
       case ".":

@@ -93,3 +93,12 @@ test("a small one is answered at once though it was asked for together with one 
   const [{ counts }] = await Promise.all([index.search(rare, { timeCapMs: 60_000 }), begun]);
   expect(counts.matches).toBe(1);
 });
+
+test("a search right after one that failed is answered", async () => {
+  const index = await open();
+  const tooLarge = { ...rare, text: "x".repeat(5_000) };
+  for (let i = 0; i < 200; i += 1) {
+    await expect(index.search(tooLarge)).rejects.toMatchObject({ code: "PATTERN_TOO_LARGE" });
+    expect((await index.search(rare, { timeCapMs: 60_000 })).counts.matches).toBe(1);
+  }
+}, 60_000);

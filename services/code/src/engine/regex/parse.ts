@@ -134,7 +134,8 @@ class Parser implements Cursor {
     if (this.eat("*")) return { min: 0, max: undefined };
     if (this.eat("+")) return { min: 1, max: undefined };
     if (this.eat("?")) return { min: 0, max: 1 };
-    if (this.chars[this.at] !== "{") return undefined;
+    const digit = this.chars[this.at + 1] ?? "";
+    if (this.chars[this.at] !== "{" || digit < "0" || digit > "9") return undefined;
     // Only so far: each of thousands of braces that close nothing would be looked behind to the end.
     const text = this.chars.slice(this.at, this.at + BOUNDS_CHARACTERS_MAX).join("");
     const match = /^\{(?<min>\d+)(?:(?<comma>,)(?<max>\d*))?\}/.exec(text);
