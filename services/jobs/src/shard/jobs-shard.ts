@@ -35,6 +35,8 @@ const KNOWN_MAX = 100_000;
 /** In one item of a dump. */
 const DUMP_LINES = 500;
 const DUMP_BYTES = 1024 * 1024;
+/** How long a split waits for workers to read what was leased to them. What they have not read by then waits until its lease runs out. */
+const QUIET_MS = 1_000;
 const NO_JOBS = { scheduled: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 };
 
 export interface JobsShardOptions {
@@ -168,6 +170,11 @@ export class JobsShard implements Shard {
     return { load: this.#work.sessions };
   }
 
+  /** Tasks that no worker has heard of go back while that can be written: otherwise they would wait at the successor until their leases run out. */
+  drain(deadlineMs: number): Promise<void> {
+    return this.#endWork(Math.min(deadlineMs, QUIET_MS));
+  }
+
   async close(): Promise<void> {
     this.#options.onClose?.();
     this.#work.close();
@@ -217,9 +224,9 @@ export class JobsShard implements Shard {
     if (split === undefined) throw new ShardFailure("WRONG_STATE", "this shard cannot be split");
     const halves = halvesOf(this.range, at === undefined ? undefined : BigInt(`0x${at}`));
     this.#splitting = true;
-    this.#work.close();
     this.#watch.close();
     try {
+      await this.#endWork(QUIET_MS);
       await this.queue.freeze();
       await splitFrozen(this.range, halves, split);
       return halves;
@@ -228,6 +235,18 @@ export class JobsShard implements Shard {
       this.#splitting = false;
       throw error;
     }
+  }
+
+  /** Ends the streams to workers, and waits so long for what was leased for them to leave or to be given back. */
+  #endWork(waitMs: number): Promise<void> {
+    this.#work.close();
+    return new Promise((resolve) => {
+      const timer = this.#options.clock.after(waitMs, resolve);
+      void this.#work.quiet().then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
   }
 
   /** Those in memory first, then those of which only ended jobs are left. */

@@ -50,6 +50,9 @@ export class WorkDesk {
   #serving = false;
   /** Groups that became ready while all who have credit were asking: what they asked for may have been settled before. */
   readonly #again = new Set<string>();
+  /** Streams, and leases and returns of tasks, that are not over, and who waits until all are. */
+  #underWay = 0;
+  #onQuiet: (() => void)[] = [];
 
   constructor(queue: LeaseQueue) {
     this.#queue = queue;
@@ -68,6 +71,7 @@ export class WorkDesk {
     const group = this.#groups.get(open.group) ?? [];
     group.push(session);
     this.#groups.set(open.group, group);
+    this.#underWay += 1;
     /** Leased, and not on their way yet. */
     let unsent: readonly TakenTask[] = [];
     const unlisten = whenGone(signal, () => {
@@ -85,6 +89,7 @@ export class WorkDesk {
       unlisten();
       // It broke off: no worker has heard of these, and their leases would have to run out.
       this.#giveBack(session, [...unsent, ...tasksOf(session.outbox.takeUnread())]);
+      this.#over();
     }
   }
 
@@ -122,6 +127,18 @@ export class WorkDesk {
     for (const { outbox } of this.#sessions.values()) outbox.end();
   }
 
+  /** After `close`: resolves when all streams have ended, and what was leased for them and did not leave was given back. A worker that does not read keeps it waiting. */
+  quiet(): Promise<void> {
+    if (this.#underWay === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onQuiet.push(resolve));
+  }
+
+  #over(): void {
+    this.#underWay -= 1;
+    if (this.#underWay > 0) return;
+    for (const resolve of this.#onQuiet.splice(0)) resolve();
+  }
+
   /** Asks for one worker after another, until one is left with nothing. */
   #serve(group: string): void {
     const sessions = this.#groups.get(group);
@@ -141,18 +158,25 @@ export class WorkDesk {
     const { worker, group, leaseMs } = session.open;
     session.credit -= max;
     session.asking += 1;
+    this.#underWay += 1;
     this.#queue.execute({ kind: "take", group, worker, max, leaseMs }).then(
       (leased) => {
         session.asking -= 1;
-        if (isRefusal(leased)) return session.outbox.end();
-        const { taken, refreshes } = leased;
-        session.credit += max - taken.length;
-        this.#deliver(session, taken, refreshes);
-        // It was filled, or asked too early: there may be more, for it or for others.
-        if (this.#again.delete(group) || taken.length === max) this.#serve(group);
+        if (isRefusal(leased)) session.outbox.end();
+        else {
+          const { taken, refreshes } = leased;
+          session.credit += max - taken.length;
+          this.#deliver(session, taken, refreshes);
+          // It was filled, or asked too early: there may be more, for it or for others.
+          if (this.#again.delete(group) || taken.length === max) this.#serve(group);
+        }
+        this.#over();
       },
-      // The queue has failed, and with it the shard; every stream ends.
-      () => session.outbox.end(),
+      () => {
+        // The queue has failed, and with it the shard; every stream ends.
+        session.outbox.end();
+        this.#over();
+      },
     );
   }
 
@@ -165,8 +189,10 @@ export class WorkDesk {
   #giveBack({ open: { worker } }: Session, given: readonly TakenTask[]): void {
     if (given.length === 0) return;
     const tasks = given.map(({ task }) => task);
+    this.#underWay += 1;
+    const over = (): void => this.#over();
     // When this fails the shard has failed, and their leases end by themselves.
-    this.#queue.execute({ kind: "giveBack", worker, tasks }).catch(() => undefined);
+    this.#queue.execute({ kind: "giveBack", worker, tasks }).then(over, over);
   }
 
   #stop({ worker, task, reason }: Effect & { kind: "stop" }): void {
