@@ -2,7 +2,7 @@
  * Runs git as a child process that asks nobody, reads no configuration but ours, runs no hooks and no helpers, and ends when told to. What it prints is
  * bounded; its error output becomes a GitError with nothing secret in it.
  */
-import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { BoundCredential } from "./credentials.ts";
 import { GitError, classify } from "./git-error.ts";
@@ -93,6 +93,7 @@ export function git(args: readonly string[], options: GitOptions): Promise<Buffe
   return new Promise((resolve, reject) => {
     const { signal, ...unsignalled } = options;
     const child = startGit(args, unsignalled);
+    endsWithUs(child);
     const chunks: Buffer[] = [];
     let bytes = 0;
     let errors = "";
@@ -100,6 +101,9 @@ export function git(args: readonly string[], options: GitOptions): Promise<Buffe
     const stop = (error: GitError): void => {
       failure ??= error;
       killGroup(child);
+      // One that has left the group, as the connection that ssh keeps for later does, may have these open for ever.
+      child.stdout.destroy();
+      child.stderr.destroy();
     };
     const cancel = (): void => stop(new GitError("CANCELLED", `${what}: no longer wanted`));
     if (signal?.aborted === true) cancel();
@@ -132,14 +136,31 @@ export function git(args: readonly string[], options: GitOptions): Promise<Buffe
   });
 }
 
+const running = new Set<ChildProcess>();
+
+function killRunning(): void {
+  for (const child of running) killGroup(child);
+}
+
+/** A group of its own hears nothing of a terminal's Ctrl-C, nor of our end: it would go on fetching for nobody. */
+function endsWithUs(child: ChildProcess): void {
+  if (running.size === 0) process.on("exit", killRunning);
+  running.add(child);
+  child.once("close", () => {
+    running.delete(child);
+    if (running.size === 0) process.off("exit", killRunning);
+  });
+}
+
 /** Whoever it has started ends too: as long as one of them has its output open, it has not ended for us. */
 function killGroup({ pid }: { readonly pid?: number | undefined }): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");
   } catch (error) {
-    // It has ended by itself.
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    // It has ended by itself. Systems other than Linux say EPERM while nobody has asked how it ended.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 }
 
