@@ -168,7 +168,11 @@ class Run {
   end(): void {
     this.#timer.cancel();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    for (const each of this.#running) each.release();
+    for (const each of this.#running) {
+      // Where one part has failed, the others still run: they would go on without a time cap in memory that may be given to another index.
+      halt(each);
+      each.release();
+    }
   }
 }
 
