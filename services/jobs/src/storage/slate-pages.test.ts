@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -31,6 +31,15 @@ async function texts(
 ): Promise<string[]> {
   const found = await pages.scan(prefix, options);
   return found.map(({ key, value }) => `${key}=${Buffer.from(value).toString()}`);
+}
+
+async function bytesIn(root: string): Promise<number> {
+  const entries = await readdir(root, { withFileTypes: true, recursive: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(
+    files.map(async (file) => (await stat(join(file.parentPath, file.name))).size),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 test("keeps what was written, for whoever opens it next", async () => {
@@ -93,4 +102,17 @@ test("what need not be durable at once is there for readers, in order, and durab
   // Fences the first, which has flushed nothing of its own by then.
   const second = await open();
   expect(await texts(second, "", { limit: 10 })).toEqual(["a=2", "c=1"]);
+});
+
+test("what need not be durable at once is in no file before something is flushed, and does not grow in memory without end", async () => {
+  const pages = await open();
+  const before = await bytesIn(folder);
+  const value = Buffer.alloc(1024 * 1024, 1);
+  await pages.write({ put: [{ key: "first", value }], delete: [], durable: false });
+  // Longer than it took SlateDB to write by itself, when it did.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect((await bytesIn(folder)) - before).toBeLessThan(value.length);
+  for (let written = 1; written < 17; written += 1)
+    await pages.write({ put: [{ key: `more/${written}`, value }], delete: [], durable: false });
+  expect((await bytesIn(folder)) - before).toBeGreaterThanOrEqual(16 * value.length);
 });

@@ -23,6 +23,8 @@ export interface SlatePagesOptions {
 /** Memtables up to this size are written by one flush. Pages are written rarely and in large batches. */
 const L0_BYTES = 16 * 1024 * 1024;
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+/** SlateDB would take a gigabyte into memory before it lets writers wait. */
+const UNFLUSHED_BYTES_MAX = 16 * 1024 * 1024;
 /** Handed over in one turn of the event loop: a few milliseconds. */
 const TURN_BYTES = 256 * 1024;
 
@@ -30,6 +32,8 @@ export class SlatePages implements Pages {
   readonly #db: Db;
   readonly #store: ObjectStore;
   readonly #sync: FolderSync | undefined;
+  /** Written since the last flush. */
+  #unflushedBytes = 0;
   #closed: Promise<void> | undefined;
 
   private constructor(db: Db, store: ObjectStore, sync: FolderSync | undefined) {
@@ -82,6 +86,7 @@ export class SlatePages implements Pages {
 
   async write(pages: PageBatch): Promise<void> {
     const batch = new WriteBatch();
+    const batchBytes = pages.put.reduce((sum, { value }) => sum + value.length, 0);
     try {
       let bytes = 0;
       for (const { key, value } of pages.put) {
@@ -97,10 +102,11 @@ export class SlatePages implements Pages {
     } finally {
       batch.dispose();
     }
-    if (pages.durable === false) return;
+    this.#unflushedBytes += batchBytes;
+    if (pages.durable === false && this.#unflushedBytes < UNFLUSHED_BYTES_MAX) return;
+    this.#unflushedBytes = 0;
     // A fenced writer accepts writes into memory and is told by the flush.
-    const bytes = pages.put.reduce((sum, { value }) => sum + value.length, 0);
-    const flush_type = bytes > BATCH_BYTES_MAX ? FlushType.MemTable : FlushType.Wal;
+    const flush_type = batchBytes > BATCH_BYTES_MAX ? FlushType.MemTable : FlushType.Wal;
     await this.#db.flush_with_options({ flush_type });
     await this.#sync?.run();
   }
@@ -113,6 +119,7 @@ export class SlatePages implements Pages {
   async #close(): Promise<void> {
     try {
       await this.#db.shutdown();
+      await this.#sync?.run();
     } finally {
       this.#db.dispose();
       this.#store.dispose();
@@ -124,7 +131,8 @@ async function build(name: string, store: ObjectStore): Promise<Db> {
   const builder = new DbBuilder(name, store);
   const settings = Settings.default();
   try {
-    settings.set("flush_interval", '"1s"');
+    // Never by itself: on a folder that would be a file which nobody syncs, and which a power failure may leave empty. SlateDB opens no database that has one.
+    settings.set("flush_interval", "null");
     settings.set("l0_sst_size_bytes", String(L0_BYTES));
     builder.with_settings(settings);
     return await builder.build();
