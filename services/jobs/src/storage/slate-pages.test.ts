@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -115,4 +115,23 @@ test("what need not be durable at once is in no file before something is flushed
   for (let written = 1; written < 17; written += 1)
     await pages.write({ put: [{ key: `more/${written}`, value }], delete: [], durable: false });
   expect((await bytesIn(folder)) - before).toBeGreaterThanOrEqual(16 * value.length);
+});
+
+test("files that a power failure left without content do not keep a shard from being opened", async () => {
+  const first = await open();
+  await first.write({ put: [page("a", "1")], delete: [] });
+  await first.close();
+  for (const part of ["wal", "manifest"]) {
+    const last = (await readdir(join(folder, "shard-0", part))).toSorted().at(-1)!;
+    const [number, ending] = last.split(".") as [string, string];
+    for (const more of [1, 2]) {
+      const name = `${String(Number(number) + more).padStart(number.length, "0")}.${ending}`;
+      await writeFile(join(folder, "shard-0", part, name), "");
+    }
+  }
+  const second = await open();
+  expect(await texts(second, "", { limit: 10 })).toEqual(["a=1"]);
+  await second.write({ put: [page("b", "2")], delete: [] });
+  await second.close();
+  expect(await texts(await open(), "", { limit: 10 })).toEqual(["a=1", "b=2"]);
 });

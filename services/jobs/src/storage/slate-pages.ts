@@ -6,6 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Db, DbBuilder, FlushType, ObjectStore, Settings, WriteBatch } from "@slatedb/uniffi";
+import { removeEmptyTail } from "./empty-tail.ts";
 import { FolderSync } from "./folder-sync.ts";
 import type { PageBatch, PageEntry, Pages, ScanOptions } from "./pages.ts";
 
@@ -43,7 +44,10 @@ export class SlatePages implements Pages {
   }
 
   static async open({ place, name }: SlatePagesOptions): Promise<SlatePages> {
-    if (place.kind === "folder") await mkdir(join(place.folder, name), { recursive: true });
+    if (place.kind === "folder") {
+      await mkdir(join(place.folder, name), { recursive: true });
+      await removeEmptyTail(join(place.folder, name));
+    }
     const url = place.kind === "folder" ? pathToFileURL(place.folder).href : place.url;
     const store = ObjectStore.resolve(url);
     try {
