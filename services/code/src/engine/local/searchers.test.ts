@@ -1,9 +1,12 @@
 import { SystemClock } from "@keelson/runtime";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { CodeEngine, CodeIndex } from "../engine.ts";
 import type { EngineQuery } from "../query.ts";
 import { openEngine } from "./open-engine.ts";
 import { SPARE_THREADS } from "./searchers.ts";
+
+// Each starts several threads, which takes ten seconds on a machine that does much else.
+vi.setConfig({ testTimeout: 60_000 });
 
 const everyLine: EngineQuery = { kind: "substring", text: "x", caseSensitive: true, scope: "content" };
 const rare: EngineQuery = { kind: "substring", text: "needle", caseSensitive: true, scope: "content" };
@@ -101,4 +104,4 @@ test("a search right after one that failed is answered", async () => {
     await expect(index.search(tooLarge)).rejects.toMatchObject({ code: "PATTERN_TOO_LARGE" });
     expect((await index.search(rare, { timeCapMs: 60_000 })).counts.matches).toBe(1);
   }
-}, 60_000);
+});
