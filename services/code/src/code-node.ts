@@ -44,7 +44,7 @@ const roomWaitMs = 15_000;
 const roomLookMs = 50;
 /** Of what the process takes besides indexes, and of all its memory: what answers may hold. Making and sending them takes some three times as much. */
 const answerShare = 1 / 12;
-const answerShareOfAll = 1 / 20;
+const answerShareOfAll = 1 / 28;
 const answerBytesMin = 2 << 20;
 /** Of that, besides it: what searches found whose answers wait for memory. */
 const foundShare = 1 / 4;

@@ -19,9 +19,7 @@ export const codePlugin = definePlugin({
   config: codeSettings,
   needs: ["data"],
   service(context) {
-    const { memory, processMemory, workers } = context.config;
-    const terms = { memoryBytes: memory - processMemory, workers, ...processTerms(memory) };
-    const engine = openEngine(terms, { clock: context.clock });
+    const engine = openEngine(processTerms(context.config), { clock: context.clock });
     return new CodeNode({ context, engine, matcher: matchText, tracer: context.tracer }).service();
   },
   http: { search, stream, list, print, add, remove, set, status, webhook },

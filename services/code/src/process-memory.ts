@@ -1,17 +1,36 @@
-/** How a node keeps within the memory that it was given, besides what it counts: by what it may start, and by the size of its heap. */
+/** How a node keeps within the memory that it was given, besides what it counts: by what it gives to indexes, by what it may start, and by the size of what it works with. */
 
-/** Nodes that were given less have a small heap. */
+/** Nodes that were given less have a small heap, and build in small memory. */
 const smallMemoryBytes = 1 << 30;
-/** A searching thread that is started for a while takes some 15 MB: there may be one for each of so many bytes of the process. */
-const bytesPerSpareWorker = 112 << 20;
+/** A thread that searches takes some 35 MB when answers are large: there may be one for each of so many bytes of the process, and two in any case. */
+const bytesPerThread = 256 << 20;
+const threadsMin = 2;
 const spareWorkersMax = 4;
+/** Of what is left beside the process: not for indexes, because threads and answers take more where there is more to find. */
+const indexShare = 0.9;
+/** However little memory a node is given, its engine needs some to be of use. */
+export const indexBytesMin: number = 32 << 20;
 
-export function processTerms(memoryBytes: number): {
+interface ProcessTerms {
+  /** For indexes. */
+  readonly memoryBytes: number;
+  readonly workers: number;
   readonly spareWorkers: number;
-  readonly smallHeap: boolean;
-} {
+  readonly small: boolean;
+}
+
+/** `memory` is that of the process in all, `processMemory` what it takes besides indexes. */
+export function processTerms(terms: {
+  readonly memory: number;
+  readonly processMemory: number;
+  readonly workers: number;
+}): ProcessTerms {
+  const { memory, processMemory, workers } = terms;
+  const threads = Math.max(threadsMin, Math.floor(memory / bytesPerThread));
   return {
-    spareWorkers: Math.min(spareWorkersMax, Math.floor(memoryBytes / bytesPerSpareWorker)),
-    smallHeap: memoryBytes < smallMemoryBytes,
+    memoryBytes: Math.max(indexBytesMin, Math.floor((memory - processMemory) * indexShare)),
+    workers,
+    spareWorkers: Math.min(spareWorkersMax, Math.max(0, threads - workers)),
+    small: memory < smallMemoryBytes,
   };
 }

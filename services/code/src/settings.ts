@@ -1,5 +1,6 @@
 /** The section `[code]` of a config file. Every key has a default; sizes may be written like 512MB. */
 import { z } from "zod";
+import { indexBytesMin } from "./process-memory.ts";
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/i;
@@ -17,9 +18,6 @@ const credential = z.object({
   username: z.string().default("git"),
   from: z.string().regex(/^(?:env|file|command):./, "write env:NAME, file:/path or command:program"),
 });
-
-/** However little memory a node is given, its engine needs some to be of use. */
-const engineBytesMin = 32 << 20;
 
 const settings = z.object({
   memory: size
@@ -123,12 +121,12 @@ const settings = z.object({
 
 /** What the process takes besides indexes is part of what it may take: a budget that is smaller than that could not be kept. */
 export const codeSettings = settings.superRefine(({ memory, processMemory }, context) => {
-  if (memory - processMemory >= engineBytesMin) return;
-  const [given, own, least] = [memory, processMemory, processMemory + engineBytesMin].map(megabytes);
+  if (memory - processMemory >= indexBytesMin) return;
+  const [given, own, least] = [memory, processMemory, processMemory + indexBytesMin].map(megabytes);
   context.addIssue({
     code: "custom",
     path: ["memory"],
-    message: `${given} MB is too little: the process takes up to ${own} MB besides indexes (processMemory), and these need ${megabytes(engineBytesMin)} MB: give it ${least} MB or more`,
+    message: `${given} MB is too little: the process takes up to ${own} MB besides indexes (processMemory), and these need ${megabytes(indexBytesMin)} MB: give it ${least} MB or more`,
   });
 });
 

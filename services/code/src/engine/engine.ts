@@ -16,8 +16,8 @@ export interface EngineOptions {
   readonly workers?: number;
   /** More of them while searches take long and others wait; 4 unless told. */
   readonly spareWorkers?: number;
-  /** The process has little memory besides: its heap is kept small. */
-  readonly smallHeap?: boolean;
+  /** The process has little memory besides: its heap is kept small, and it builds in less memory. */
+  readonly small?: boolean;
 }
 
 export interface BuildOptions {

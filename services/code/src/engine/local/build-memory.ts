@@ -1,12 +1,12 @@
 /**
  * The thread that builds, with the memory it works in, while there is something to build. Both go away when nothing was built for a while: what a build needs
- * besides the index itself is not part of the budget for long.
+ * besides the index itself is not part of the budget for long. Where memory is short they are small, and stay: what every thread that starts costs the process would be more.
  */
 import type { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "@keelson/kernel";
 import { createMemory, type WasmMemory } from "../kernels/wasm.ts";
 import type { ArenaSet, SharedPlace } from "../memory/arena-set.ts";
-import { TEXT_BYTES, writerPlan, type PlacedDocument } from "../segment/writer.ts";
+import { SMALL_TEXT_BYTES, TEXT_BYTES, writerPlan, type PlacedDocument } from "../segment/writer.ts";
 import type { FromBuilder, ToBuilder } from "../threads/protocol.ts";
 import { startThread } from "../threads/start-thread.ts";
 
@@ -30,15 +30,21 @@ export function createTextMemory(textBytes: number): TextMemory {
 export class Builder {
   readonly #arenas: ArenaSet;
   readonly #clock: Clock;
+  readonly #textBytes: number;
+  readonly #stays: boolean;
   #worker: Worker | undefined;
   #memory: TextMemory | undefined;
+  /** What was let go and is not collected yet: a second one beside it would be as much again, for as long as nobody notices that the first is garbage. */
+  #former: WeakRef<TextMemory> | undefined;
   #idle: Timer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #users = 0;
 
-  constructor(arenas: ArenaSet, clock: Clock) {
+  constructor(arenas: ArenaSet, clock: Clock, small: boolean) {
     this.#arenas = arenas;
     this.#clock = clock;
+    this.#textBytes = small ? SMALL_TEXT_BYTES : TEXT_BYTES;
+    this.#stays = small;
   }
 
   /** One build at a time has the memory; the others wait here. */
@@ -52,11 +58,11 @@ export class Builder {
     this.#idle?.cancel();
     await before;
     try {
-      return await run((this.#memory ??= createTextMemory(TEXT_BYTES)));
+      return await run((this.#memory ??= this.#former?.deref() ?? createTextMemory(this.#textBytes)));
     } finally {
       done();
       this.#users -= 1;
-      if (this.#users === 0) this.#idle = this.#clock.after(IDLE_MS, () => void this.stop());
+      if (this.#users === 0 && !this.#stays) this.#idle = this.#clock.after(IDLE_MS, () => void this.stop());
     }
   }
 
@@ -89,6 +95,7 @@ export class Builder {
     this.#idle?.cancel();
     const worker = this.#worker;
     this.#worker = undefined;
+    if (this.#memory) this.#former = new WeakRef(this.#memory);
     this.#memory = undefined;
     await worker?.terminate();
   }

@@ -8,7 +8,7 @@ import type { BuildOptions } from "../engine.ts";
 import type { SharedPlace } from "../memory/arena-set.ts";
 import { BranchMasks } from "../search/open-segment.ts";
 import { encodeSymbols } from "../segment/symbols.ts";
-import { DOCUMENTS_MAX, TEXT_BYTES, type PlacedDocument } from "../segment/writer.ts";
+import { DOCUMENTS_MAX, type PlacedDocument } from "../segment/writer.ts";
 import { copyBytes } from "../memory/copy-bytes.ts";
 import { breath } from "./breath.ts";
 import { createTextMemory, type Builder, type TextMemory } from "./build-memory.ts";
@@ -201,8 +201,9 @@ class Build {
     const limit = Math.min(this.#options.documentBytesMax ?? DOCUMENT_BYTES_MAX, DOCUMENT_BYTES_LIMIT);
     const skipped = skippedBefore ?? skipReason(content, limit);
     const bytes = skipped === undefined ? content.length : 0;
-    const alone = bytes + nameBytes > TEXT_BYTES - 65_536;
-    const room = TEXT_BYTES - 65_536 - this.#contentEnd - this.#nameBytes;
+    const { textBytes } = this.#memory;
+    const alone = bytes + nameBytes > textBytes - 65_536;
+    const room = textBytes - 65_536 - this.#contentEnd - this.#nameBytes;
     if (alone || bytes + nameBytes + 1 > room || this.#pending.length >= DOCUMENTS_MAX)
       await this.#flush(this.#memory);
     const memory = alone ? createTextMemory(bytes + nameBytes + 1_048_576) : this.#memory;

@@ -13,12 +13,13 @@ const THREADS = 2;
 const THREADS_MAX = 64;
 
 export function openEngine(options: EngineOptions, ports: { readonly clock: Clock }): CodeEngine {
-  if (options.smallHeap === true) keepYoungRoomSmall();
+  const { small = false } = options;
+  if (small) keepYoungRoomSmall();
   const threads = Math.min(THREADS_MAX - SPARE_THREADS, Math.max(1, options.workers ?? THREADS));
   const spares = Math.min(THREADS_MAX - threads, Math.max(0, options.spareWorkers ?? SPARE_THREADS));
   const arenas = new ArenaSet(options.memoryBytes, threads + spares);
-  const searchers = new Searchers({ threads, spares }, arenas.arenas, ports.clock);
-  const builder = new Builder(arenas, ports.clock);
+  const searchers = new Searchers({ threads, spares, stay: small }, arenas.arenas, ports.clock);
+  const builder = new Builder(arenas, ports.clock, small);
   const indexPorts = { arenas, searchers, clock: ports.clock };
   return {
     build: (documents, terms) => buildIndex(documents, terms, indexPorts, builder),

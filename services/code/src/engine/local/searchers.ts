@@ -77,6 +77,7 @@ export class Searchers {
   readonly #threads: Thread[] = [];
   readonly #ordinary: number;
   readonly #most: number;
+  readonly #stay: boolean;
   readonly #indexes = new Map<number, IndexPlace>();
   readonly #jobs = new Map<number, Waiting>();
   readonly #cells = new Cells((number, memory) => {
@@ -89,9 +90,9 @@ export class Searchers {
   #look: Timer | undefined;
   #idle: Timer | undefined;
 
-  /** `spares`: how many more there may be while more searches take long than there are ordinary ones. */
+  /** `spares`: how many more there may be while more searches take long than there are ordinary ones. `stay`: whether these stay when they have nothing to do. */
   constructor(
-    { threads, spares }: { readonly threads: number; readonly spares: number },
+    { threads, spares, stay }: { readonly threads: number; readonly spares: number; readonly stay: boolean },
     arenas: readonly Arena[],
     clock: Clock,
   ) {
@@ -99,6 +100,7 @@ export class Searchers {
     this.#clock = clock;
     this.#ordinary = threads;
     this.#most = threads + spares;
+    this.#stay = stay;
     for (let number = 0; number < threads; number += 1) this.#start(number);
   }
 
@@ -218,7 +220,7 @@ export class Searchers {
     if (this.#threads.length >= this.#most) return [];
     let number = this.#ordinary;
     while (this.#threads.some((each) => each.number === number)) number += 1;
-    this.#dismissLater();
+    if (!this.#stay) this.#dismissLater();
     return [this.#start(number)];
   }
 

@@ -35,6 +35,8 @@ export interface PlacedDocument {
 
 /** How much text an ordinary segment holds, names included. */
 export const TEXT_BYTES = 16_777_216;
+/** The same where memory is short: building takes up to six times as much. Indexes are a little larger for it. */
+export const SMALL_TEXT_BYTES = 4_194_304;
 export const DOCUMENTS_MAX = 65_536;
 const META_BYTES = DOCUMENTS_MAX * (DOCUMENT_BYTES + 32) + 1_048_576;
 const GRAMS = 262_144;

@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /** What a thread may have before it is looked at what of it is garbage. */
-const LEFT_BYTES_MIN = 8 << 20;
+const LEFT_BYTES_MIN = 4 << 20;
 /** Where so much more than was in use after the last collection has come together, it is worth another. */
 const GROWTH = 1.5;
 

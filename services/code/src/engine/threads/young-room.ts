@@ -1,10 +1,14 @@
 /**
  * Keeps small what V8 takes for objects that live for a moment. Left alone it grows to 32 MB while a process starts, and stays there: more than all answers of a node that was given little memory may
- * hold. What outlives that room is collected sooner for the same reason. It is a matter of the whole process, and every thread that starts forgets it.
+ * hold. What outlives that room is collected sooner for the same reason. It is a matter of the whole process, and every thread that starts forgets it: until that is mended the room may grow, so it is made
+ * small again, and where this matters threads are rarely started.
  */
 import { Session } from "node:inspector";
 import type { Worker } from "node:worker_threads";
-import { setFlagsFromString } from "node:v8";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
+
+/** Both halves of the room together; it is 2 MB at first. */
+const ROOM_BYTES_MAX = 6 << 20;
 
 let small = false;
 
@@ -17,6 +21,10 @@ function keep(): void {
 export function keepYoungRoomSmall(): void {
   small = true;
   keep();
+  collect();
+}
+
+function collect(): void {
   const session = new Session();
   session.connect();
   // Other ways to ask for a collection leave that room as it is. The session must outlive its answer.
@@ -25,5 +33,10 @@ export function keepYoungRoomSmall(): void {
 
 /** A thread that starts sets these anew for all. */
 export function keepItWhen(starting: Worker): void {
-  if (small) starting.once("online", keep);
+  if (!small) return;
+  starting.once("online", () => {
+    keep();
+    const room = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
+    if (room !== undefined && room.space_size > ROOM_BYTES_MAX) collect();
+  });
 }

@@ -1,0 +1,51 @@
+import { ManualClock } from "@keelson/testkit";
+import { SystemClock } from "@keelson/runtime";
+import { expect, test } from "vitest";
+import { ArenaSet } from "../memory/arena-set.ts";
+import { buildIndex } from "./build.ts";
+import { Builder, type TextMemory } from "./build-memory.ts";
+import { Searchers } from "./searchers.ts";
+
+test("a build that comes after a pause has the memory of the one before it while that is not collected", async () => {
+  const clock = new ManualClock();
+  const builder = new Builder(new ArenaSet(1 << 20, 1), clock, false);
+  const memories: TextMemory[] = [];
+  const use = (): Promise<unknown> => builder.use(async (memory) => memories.push(memory));
+  await use();
+  await clock.advance(60_000);
+  await use();
+  expect(memories[1]).toBe(memories[0]);
+  await builder.stop();
+});
+
+test("where memory is short what builds stays", async () => {
+  const clock = new ManualClock();
+  const builder = new Builder(new ArenaSet(1 << 20, 1), clock, true);
+  await builder.use(async () => undefined);
+  expect(clock.timers).toBe(0);
+  await builder.stop();
+});
+
+test("a repository of more text than a small building memory holds is found whole, and so is a file that is larger than it", async () => {
+  const clock = new SystemClock();
+  const arenas = new ArenaSet(32 << 20, 1);
+  const searchers = new Searchers({ threads: 1, spares: 0, stay: true }, arenas.arenas, clock);
+  const builder = new Builder(arenas, clock, true);
+  const line = "a line with a needle and some words to fill it\n";
+  const files = [2, 2, 2, 5].map((mib, i) => ({
+    path: `${i}.txt`,
+    oid: String(i).padStart(40, "0"),
+    branches: ["main"],
+    content: Buffer.from(line.repeat(Math.floor((mib << 20) / line.length))),
+  }));
+  const lines = files.reduce((sum, { content }) => sum + content.length / line.length, 0);
+  const terms = { branches: ["main"], documentBytesMax: 8 << 20 };
+  const index = await buildIndex(files, terms, { arenas, searchers, clock }, builder);
+  const { counts } = await index.search(
+    { kind: "substring", text: "needle", caseSensitive: true, scope: "content" },
+    { timeCapMs: 60_000 },
+  );
+  expect([counts.files, counts.lines, counts.matches]).toEqual([files.length, lines, lines]);
+  await builder.stop();
+  await searchers.stop();
+});
