@@ -72,21 +72,25 @@ export class RepositoryShard implements Shard {
   }
 
   async #search(search: SearchRequest, request: ShardRequest): Promise<PackedAnswer> {
-    const current = this.#current();
+    let current = this.#current();
     const { problem, repository } = this.#held;
+    const asked = withinTime(search, request.timeoutMs);
     const ending = new AbortController();
     const end = (): void => ending.abort();
     // The request's signal lives as long as the tenure: what listened to it would be kept until then.
     request.signal.addEventListener("abort", end, { once: true });
     if (request.signal.aborted) end();
     try {
-      const { release, ...answer } = await searchShard(
-        current.index,
-        repository,
-        withinTime(search, request.timeoutMs),
-        this.#ports,
-        ending.signal,
-      );
+      const inCurrent = (): ReturnType<typeof searchShard> =>
+        searchShard(current.index, repository, asked, this.#ports, ending.signal);
+      const { release, ...answer } = await inCurrent().catch((error: unknown) => {
+        const newer = this.#held.current;
+        const closed = error instanceof EngineError && error.code === "CLOSED";
+        if (!closed || newer === undefined || newer === current) throw error;
+        // A newer commit came between two questions to the one before, or just before the first.
+        current = newer;
+        return inCurrent();
+      });
       if (request.left) void request.left.then(() => release(true));
       else release();
       this.#held.served();
