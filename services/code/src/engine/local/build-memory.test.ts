@@ -31,21 +31,20 @@ test("a repository of more text than a small building memory holds is found whol
   const arenas = new ArenaSet(32 << 20, 1);
   const searchers = new Searchers({ threads: 1, spares: 0, stay: true }, arenas.arenas, clock);
   const builder = new Builder(arenas, clock, true);
-  const line = "a line with a needle and some words to fill it\n";
+  const filler = "a line with some words to fill it\n";
   const files = [2, 2, 2, 5].map((mib, i) => ({
     path: `${i}.txt`,
     oid: String(i).padStart(40, "0"),
     branches: ["main"],
-    content: Buffer.from(line.repeat(Math.floor((mib << 20) / line.length))),
+    content: Buffer.from(`needle\n${filler.repeat(Math.floor((mib << 20) / filler.length))}needle\n`),
   }));
-  const lines = files.reduce((sum, { content }) => sum + content.length / line.length, 0);
   const terms = { branches: ["main"], documentBytesMax: 8 << 20 };
   const index = await buildIndex(files, terms, { arenas, searchers, clock }, builder);
   const { counts } = await index.search(
     { kind: "substring", text: "needle", caseSensitive: true, scope: "content" },
     { timeCapMs: 60_000 },
   );
-  expect([counts.files, counts.lines, counts.matches]).toEqual([files.length, lines, lines]);
+  expect([counts.files, counts.lines, counts.matches]).toEqual([4, 8, 8]);
   await builder.stop();
   await searchers.stop();
-});
+}, 60_000);
