@@ -17,6 +17,8 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** The server gives up before we do, so that it can say that nothing was done. */
 const SERVER_SHARE = 0.9;
+/** Statements that are sent before the answer to the first has come. */
+const PIPELINED_MAX = 100;
 
 export class PostgresConnection {
   readonly address: string;
@@ -141,7 +143,7 @@ export class PostgresConnection {
 
 /** The library's side of it. Whatever it could take from the environment is set, except the password (PGPASSWORD). */
 function session(
-  { user, password, database, tls }: PostgresStoreOptions,
+  { user, password, database, tls, listen = true }: PostgresStoreOptions,
   socket: Socket & { host?: string },
   notified: (payload: string) => void,
 ): postgres.Sql {
@@ -155,6 +157,8 @@ function session(
     ssl: tls === undefined ? false : tlsOptions(tls, socket.host ?? ""),
     max: 1,
     prepare: false,
+    // A pooler that lends sessions by the transaction may lend one to the next client when the first of several statements is answered, and with it the answers to the others.
+    max_pipeline: listen ? PIPELINED_MAX : 0,
     fetch_types: false,
     idle_timeout: 0,
     max_lifetime: null,
