@@ -27,7 +27,8 @@ export class PostgresConnection {
   readonly #socket: Socket;
   readonly #events: ConnectionEvents;
   #heardAt: number;
-  #waiting = 0;
+  /** Ends a call that has no answer yet. */
+  readonly #waiting = new Set<(failure: Error) => void>();
   #open = true;
 
   /** Rejects with a PostgresFailure that says `sent: false`: whatever the caller wanted to send was not. */
@@ -95,33 +96,39 @@ export class PostgresConnection {
     if (!this.#open) return;
     this.#open = false;
     this.#socket.destroy();
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    // The library tells those whose statement it has sent; others would wait for as long as they may.
+    for (const end of waiting)
+      end(new PostgresFailure("the connection was lost before an answer came", true));
     this.#events.closed(this);
   }
 
   #send(text: string, timeoutMs: number): Promise<readonly unknown[]> {
     if (!this.#open) return Promise.reject(new PostgresFailure("the connection was lost", false));
-    if (this.#waiting >= WAITING_MAX)
+    if (this.#waiting.size >= WAITING_MAX)
       return Promise.reject(new PostgresFailure(`${WAITING_MAX} calls wait already`, false));
     const sentAt = this.#clock.now();
-    this.#waiting += 1;
     return new Promise((resolve, reject) => {
+      const end = (failure: Error): void => {
+        timer.cancel();
+        reject(failure);
+      };
       const timer = this.#clock.after(timeoutMs, () => {
         reject(new PostgresFailure(`no answer within ${Math.round(timeoutMs)} ms`, true));
         if (this.#heardAt <= sentAt) this.close();
       });
-      const settle = (): void => {
-        this.#waiting -= 1;
-        timer.cancel();
-      };
+      this.#waiting.add(end);
       this.#sql.unsafe(text).then(
         (results) => {
-          settle();
+          this.#waiting.delete(end);
+          timer.cancel();
           this.#heardAt = this.#clock.now();
           resolve(results as readonly unknown[]);
         },
         (error: unknown) => {
-          settle();
-          reject(this.#failed(error));
+          this.#waiting.delete(end);
+          end(this.#failed(error));
         },
       );
     });

@@ -2,7 +2,7 @@
 import type { Store } from "@keelson/kernel";
 import { startPgBouncer, startPostgres, type TestServer } from "@keelson/testkit/servers";
 import { storeContract, type StoreHarness } from "@keelson/testkit/store-contract";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { clock, random, sleep } from "../fixtures/real-clock.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
@@ -45,6 +45,31 @@ async function churn(store: Store): Promise<void> {
   const commits = Array.from({ length: 2 * SLAB }, () => store.commit(commit, { ...CALL, incarnation }));
   await Promise.all(commits);
 }
+
+test("clients that leave while they are answered leave their answers to nobody", async () => {
+  const names = ["a", "b", "c", "d"];
+  const stores = names.map((name) => connect(`mixed_${name}`));
+  const firsts = await Promise.all(stores.map((store) => store.range("", CALL)));
+  for (let round = 0; round < 20; round += 1) {
+    const leaver = connect("mixed_a");
+    await leaver.range("", CALL);
+    // Some of them are answered, and the rest fail.
+    const asked = Array.from({ length: 20 }, (_, n) => leaver.range(`/${n}`, CALL).catch(() => undefined));
+    await sleep(1 + (round % 5));
+    await leaver.close();
+    await Promise.all(asked);
+    const answers = stores.map(async (store, at) => {
+      const value = names[at] as string;
+      const incarnation = firsts[at]?.incarnation as string;
+      const writes = [{ kind: "put", key: `/${round}`, value }] as const;
+      await store.commit({ guards: [], writes }, { ...CALL, incarnation });
+      const page = await store.range("/", CALL);
+      return [page.incarnation === incarnation, ...page.entries.map((entry) => entry.value === value)];
+    });
+    expect((await Promise.all(answers)).flat()).not.toContain(false);
+  }
+  await Promise.all(stores.map((store) => store.close()));
+}, 60_000);
 
 let facts = 0;
 
