@@ -53,9 +53,9 @@ interface BuildRequest {
 
 /** Undefined when the previous one is of the same commits. Throws GitError and EngineError. */
 export async function build(ports: BuildPorts, request: BuildRequest): Promise<Built | undefined> {
-  const { repository } = request;
+  const { repository, signal } = request;
   const remote = parseRemote(repository.url);
-  return ports.clones.with(remote, repository.branches, async (clone) => {
+  const built = async (clone: Clone): Promise<Built | undefined> => {
     try {
       return await buildFrom(clone, ports, request);
     } catch (error) {
@@ -64,7 +64,8 @@ export async function build(ports: BuildPorts, request: BuildRequest): Promise<B
       await clone.remove();
       return buildFrom(clone, ports, request);
     }
-  });
+  };
+  return ports.clones.with(remote, repository.branches, built, signal);
 }
 
 async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest): Promise<Built | undefined> {
@@ -86,7 +87,7 @@ async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest)
     throw error;
   }
   const fetchMs = ports.now() - startedAt;
-  return ports.builds.run(() => indexed(clone, heads, fetchMs, ports, request));
+  return ports.builds.run(() => indexed(clone, heads, fetchMs, ports, request), signal);
 }
 
 async function indexed(

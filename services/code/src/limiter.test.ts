@@ -25,3 +25,23 @@ test("so many run at once, the others in order, and a failure frees its place", 
   await Promise.all(all);
   expect([limiter.running, limiter.waiting]).toEqual([0, 0]);
 });
+
+test("who no longer wants it leaves the line at once, and takes no place of those behind", async () => {
+  const limiter = new Limiter(1);
+  let end = (): void => undefined;
+  const first = limiter.run(() => new Promise<void>((resolve) => (end = resolve)));
+  const leaving = new AbortController();
+  const log: string[] = [];
+  const second = limiter
+    .run(() => Promise.resolve(log.push("second")), leaving.signal)
+    .catch(() => log.push("left"));
+  const third = limiter.run(() => Promise.resolve(log.push("third")));
+  leaving.abort();
+  await second;
+  expect([log, limiter.running, limiter.waiting]).toEqual([["left"], 1, 1]);
+  end();
+  await Promise.all([first, third]);
+  expect([log, limiter.running, limiter.waiting]).toEqual([["left", "third"], 0, 0]);
+  const late = await limiter.run(() => Promise.resolve("ran"), leaving.signal).catch(() => "refused");
+  expect(late).toBe("refused");
+});

@@ -1,8 +1,8 @@
-/** Lets so many pieces of work run at once; others wait their turn, in order. */
+/** Lets so many pieces of work run at once; others wait their turn, in order. Who no longer wants it leaves the line at once. */
 export class Limiter {
   readonly #max: number;
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(max: number) {
     this.#max = max;
@@ -13,19 +13,40 @@ export class Limiter {
   }
 
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#max) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Rejects with the signal's reason when that comes while it waits; work that has begun ends as it does. */
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.#running >= this.#max) await this.#turn(signal);
     else this.#running++;
     try {
       return await work();
     } finally {
       // The place goes to the next in line, or is free.
-      const next = this.#waiting.shift();
+      const [next] = this.#waiting;
       if (next) next();
       else this.#running--;
     }
+  }
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.delete(begin);
+        signal?.removeEventListener("abort", cancel);
+      };
+      const begin = (): void => {
+        leave();
+        resolve();
+      };
+      const cancel = (): void => {
+        leave();
+        reject(signal?.reason instanceof Error ? signal.reason : new Error("no longer wanted"));
+      };
+      this.#waiting.add(begin);
+      signal?.addEventListener("abort", cancel, { once: true });
+    });
   }
 }

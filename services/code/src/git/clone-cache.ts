@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { Limiter } from "../limiter.ts";
 import { Clone, type CloneOptions } from "./clone.ts";
 import { HostTurns } from "./host-turns.ts";
 import type { Remote } from "./remote.ts";
@@ -17,36 +18,30 @@ interface CloneCacheOptions extends Omit<CloneOptions, "folder" | "remote" | "br
 export class CloneCache {
   readonly #options: CloneCacheOptions;
   readonly #hosts = new HostTurns();
-  readonly #inUse = new Map<string, number>();
-  /** Work on one clone is done one after the other: git locks refs, and two fetches of one repository are one too many. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Of those in use. Work on one clone is done one after the other: git locks refs, and two fetches of one repository are one too many. */
+  readonly #turns = new Map<string, Limiter>();
 
   constructor(options: CloneCacheOptions) {
     this.#options = options;
     mkdirSync(options.folder, { recursive: true });
   }
 
-  /** Does something with a repository's clone, alone, and keeps it until that is done. */
-  async with<T>(remote: Remote, branches: readonly string[], work: (clone: Clone) => Promise<T>): Promise<T> {
+  /** Does something with a repository's clone, alone, and keeps it until that is done. Who waits for others and is no longer wanted leaves at once. */
+  async with<T>(
+    remote: Remote,
+    branches: readonly string[],
+    work: (clone: Clone) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const id = createHash("sha256").update(remote.url).digest("hex").slice(0, 32);
     const folder = join(this.#options.folder, `${id}.git`);
-    this.#inUse.set(id, (this.#inUse.get(id) ?? 0) + 1);
-    const before = this.#turns.get(id) ?? Promise.resolve();
-    const run = before.then(() =>
-      work(new Clone({ ...this.#options, turns: this.#hosts, folder, remote, branches })),
-    );
-    const turn = run.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#turns.set(id, turn);
+    let turns = this.#turns.get(id);
+    if (!turns) this.#turns.set(id, (turns = new Limiter(1)));
+    const clone = new Clone({ ...this.#options, turns: this.#hosts, folder, remote, branches });
     try {
-      return await run;
+      return await turns.run(() => work(clone), signal);
     } finally {
-      if (this.#turns.get(id) === turn) this.#turns.delete(id);
-      const left = (this.#inUse.get(id) ?? 1) - 1;
-      if (left > 0) this.#inUse.set(id, left);
-      else this.#inUse.delete(id);
+      if (turns.running === 0) this.#turns.delete(id);
       await this.#tidy(folder);
     }
   }
@@ -59,7 +54,7 @@ export class CloneCache {
     const names = readdirSync(folder).filter((name) => name.endsWith(".git"));
     if (names.length <= clonesMax) return;
     const idle = names
-      .filter((name) => !this.#inUse.has(name.slice(0, -4)))
+      .filter((name) => !this.#turns.has(name.slice(0, -4)))
       .map((name) => ({ path: join(folder, name), usedAt: statSync(join(folder, name)).mtimeMs }))
       .sort((a, b) => a.usedAt - b.usedAt);
     for (const { path } of idle.slice(0, names.length - clonesMax))

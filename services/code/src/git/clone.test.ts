@@ -402,6 +402,32 @@ describe("a repository on a server", () => {
     }
   });
 
+  test("who waits behind a server that says nothing leaves as soon as nobody wants it", async () => {
+    const silent = createNetServer((socket) => socket.on("error", () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const clones = cache();
+    const ending = new AbortController();
+    const look = (path: string, signal: AbortSignal): Promise<unknown> =>
+      clones
+        .with(parseRemote(`http://127.0.0.1:${port}/${path}`), [], (clone) => clone.look(signal), signal)
+        .catch((error: unknown) => error);
+    try {
+      const asking = Array.from({ length: 4 }, (_, i) => look(`a/${i}`, ending.signal));
+      // Behind all that may ask that server at once, and behind one of them at the same clone.
+      const leaving = new AbortController();
+      const behind = [look("a/more", leaving.signal), look("a/0", leaving.signal)];
+      leaving.abort();
+      const left = await Promise.race([Promise.all(behind), Promise.all(asking).then(() => "too late")]);
+      expect(left).toMatchObject([{ name: "AbortError" }, { name: "AbortError" }]);
+      ending.abort();
+      await Promise.all(asking);
+    } finally {
+      ending.abort();
+      silent.close();
+    }
+  });
+
   test("a page of the web is no repository", async () => {
     const pages = createServer((_, response) => {
       response.writeHead(200, { "content-type": "text/html" }).end("<html>\nhello\n</html>\n");

@@ -58,13 +58,13 @@ export class Clone {
           `${this.#what}: there is no folder ${remote.url}: check the path`,
         );
       await this.#create();
-      const commit = await turns.run(remote.host, () => this.#snapshot(remote.url, signal));
+      const commit = await turns.run(remote.host, () => this.#snapshot(remote.url, signal), signal);
       return [{ branch: "HEAD", commit }];
     }
     const what = this.#what;
-    const heads = await turns.run(remote.host, () =>
-      this.#authenticated((credential) => listHeads(remote.url, { what, credential, signal, timeoutMs })),
-    );
+    const listed = (): ReturnType<typeof listHeads> =>
+      this.#authenticated((credential) => listHeads(remote.url, { what, credential, signal, timeoutMs }));
+    const heads = await turns.run(remote.host, listed, signal);
     const chosen = chooseHeads(heads, branches, what);
     this.missing = chosen.missing;
     return chosen.heads;
@@ -78,7 +78,7 @@ export class Clone {
     if (missing.length === 0) return;
     const { remote, turns } = this.#options;
     if (!(await this.#fetchFromMirror(missing, signal)))
-      await turns.run(remote.host, () => this.#fetchFromRemote(missing, signal));
+      await turns.run(remote.host, () => this.#fetchFromRemote(missing, signal), signal);
     for (const head of missing)
       if (!(await this.#fetched(head)) && !(await this.#has(head.commit)))
         throw new GitError(
@@ -106,7 +106,7 @@ export class Clone {
     };
     try {
       // All of a mirror is one server, or one folder.
-      return await turns.run(mirror, fetched);
+      return await turns.run(mirror, fetched, signal);
     } catch (error) {
       // A mirror only saves work: without it the remote is asked.
       if (error instanceof GitError && error.code !== "CANCELLED") return false;

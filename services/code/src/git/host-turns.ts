@@ -15,14 +15,14 @@ export class HostTurns {
   readonly #all = new Limiter(allMax);
   readonly #hosts = new Map<string, Limiter>();
 
-  /** `host` is empty for folders. */
-  async run<T>(host: string, work: () => Promise<T>): Promise<T> {
+  /** `host` is empty for folders. Who waits and is no longer wanted leaves at once. */
+  async run<T>(host: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     let limiter = this.#hosts.get(host);
     if (!limiter) this.#hosts.set(host, (limiter = new Limiter(host === "" ? foldersMax : perHostMax)));
     try {
-      return await limiter.run(() => this.#all.run(work));
+      return await limiter.run(() => this.#all.run(work, signal), signal);
     } finally {
-      if (limiter.running === 0) this.#hosts.delete(host);
+      if (limiter.running === 0 && this.#hosts.get(host) === limiter) this.#hosts.delete(host);
     }
   }
 }
