@@ -80,6 +80,12 @@ async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest)
       cloning?.end();
       return undefined;
     }
+    // Servers that are being set up anew say so for a while, and what was there is better than nothing.
+    if (heads.length === 0 && previous && previous.heads.length > 0)
+      throw new GitError(
+        "NO_BRANCH",
+        `${request.repository.name}: it had commits, and has none of its branches any more: it is looked at again`,
+      );
     await clone.fetch(heads, signal);
     cloning?.end();
   } catch (error) {

@@ -56,6 +56,7 @@ export interface Problem {
 const receiveTriesMax = 3;
 const recordEveryMs = 30_000;
 const retryFirstMs = 1_000;
+const EMPTY = "it has no commits yet, or no branch that is wanted: it is served once there are some";
 
 export class HeldRepository implements Prepared {
   readonly id: number;
@@ -443,6 +444,7 @@ export class HeldRepository implements Prepared {
       documents: stats?.documents ?? 0,
       lines: stats?.lines ?? 0,
       lastServedAt: this.traffic.lastServedAt,
+      ...(this.#current && heads.length === 0 ? { note: EMPTY } : {}),
       ...(this.#problem ? { problem: this.#problem } : {}),
     });
   }

@@ -104,6 +104,34 @@ test("files that are too large, binary or stored elsewhere are found by their pa
   expect((await search(1, "f:(large|model|nul)")).counts.files).toBe(3);
 });
 
+test("a repository without commits is an index of nothing that says so, moves, and is served with the first push", async () => {
+  code = new CodeFleet(fleet(), { replicas: 1 }, { open });
+  const a = await code.add("a", BUDGET);
+  const url = join(code.scratch.folder, "empty");
+  code.scratch.git(code.scratch.folder, "init", "--quiet", "--object-format=sha256", url);
+  await code.call("catalogue", "add", { repositories: [{ url, name: "empty" }] });
+  const answer = await search(1, "anything");
+  expect([answer.files, answer.stale, answer.repository.heads]).toEqual([[], undefined, []]);
+  const index = async (): Promise<RepositoryStatus["replicas"][number]["index"]> => {
+    const { repositories } = (await code.call("catalogue", "status", null)).body as {
+      repositories: RepositoryStatus[];
+    };
+    return repositories[0]?.replicas[0]?.index;
+  };
+  await eventually("the record is there", async () => (await index()) !== undefined);
+  expect(await index()).toMatchObject({ heads: [], documents: 0 });
+  expect((await index())?.note).toMatch(/no commits/);
+  expect(await index()).not.toHaveProperty("problem");
+  await code.add("b", BUDGET);
+  await a.leave();
+  await eventually("the other node has it", async () => (await index())?.node === "b");
+  const commit = code.scratch.commit(url, { "a.txt": "first words\n" });
+  await code.call("catalogue", "poke", { name: "empty" });
+  await eventually("the push is served", async () => (await search(1, "words")).files.length === 1);
+  expect((await search(1, "words")).repository.heads).toMatchObject([{ commit }]);
+  await eventually("it says so no longer", async () => (await index())?.note === undefined);
+});
+
 test("a flipped byte is found by the checksums, and the index is built again", async () => {
   code = new CodeFleet(fleet(), { verifyMs: 1, pollMs: 200, ctags: false }, { open });
   await code.add("a", BUDGET);

@@ -47,6 +47,8 @@ export interface IndexRecord {
   readonly documents: number;
   readonly lines: number;
   readonly lastServedAt: number;
+  /** What people should know of it though nothing is wrong: that there is nothing in it yet. */
+  readonly note?: string;
   /** Why it is not as new as it should be. */
   readonly problem?: { readonly code: string; readonly message: string };
 }

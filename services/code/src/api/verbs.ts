@@ -1,6 +1,7 @@
 /** `keelson code …`: what people type. Each asks the gateway's API and says what came. */
 import type { Verb, VerbCall, Verbs } from "@keelson/runtime";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
+import type { IndexRecord } from "../repository.ts";
 import type { Page } from "../repository-page.ts";
 import { serveMcp } from "./mcp.ts";
 import { oneLine } from "./one-line.ts";
@@ -147,15 +148,21 @@ async function statusRows(api: VerbCall["api"]): Promise<readonly RepositoryStat
 function statusLine(row: RepositoryStatus): Record<string, unknown> {
   const index = row.replicas.find((each) => each.index)?.index;
   const nodes = row.replicas.map(({ node }) => node ?? "–").join(" ");
-  const problem = index?.problem?.message ?? row.unheld ?? (row.state === "resting" ? row.reason : "");
+  const problem =
+    index?.problem?.message ?? index?.note ?? row.unheld ?? (row.state === "resting" ? row.reason : "");
   return {
     name: row.name,
-    state:
-      row.state === "resting" ? "resting" : index ? (index.indexedAt > 0 ? "ready" : "failing") : "loading",
+    state: row.state === "resting" ? "resting" : stateOf(index),
     nodes,
     commit: index?.heads[0]?.commit.slice(0, 12) ?? "",
     memory: index?.memoryBytes ?? 0,
     indexed: index && index.indexedAt > 0 ? new Date(index.indexedAt).toISOString() : "",
     problem,
   };
+}
+
+function stateOf(index: IndexRecord | undefined): string {
+  if (!index) return "loading";
+  if (index.indexedAt === 0) return "failing";
+  return index.note === undefined ? "ready" : "empty";
 }

@@ -72,6 +72,7 @@ export class Clone {
 
   /** Makes sure that the commits are here. */
   async fetch(heads: readonly Head[], signal?: AbortSignal): Promise<void> {
+    if (heads.length === 0) return;
     const isNew = await this.#create(heads[0]?.commit.length === SHA256_DIGITS ? "sha256" : "sha1");
     const missing: Head[] = [];
     for (const head of heads) if (isNew || !(await this.#has(head.commit))) missing.push(head);

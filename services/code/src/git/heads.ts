@@ -58,18 +58,17 @@ function usual(branches: ReadonlyMap<string, string>): string | undefined {
   return USUAL.find((name) => branches.has(name)) ?? (branches.size === 1 ? first : undefined);
 }
 
-/** The branches that patterns name, the default branch first: `HEAD`, names, and names with stars. What is named and not there is missing; it keeps nobody from the others. */
+/**
+ * The branches that patterns name, the default branch first: `HEAD`, names, and names with stars. What is named and not there is missing; it keeps nobody from the others. A
+ * repository without any commit has none, and none is missing: there will be some.
+ */
 export function chooseHeads(
   remote: RemoteHeads,
   patterns: readonly string[],
   what: string,
 ): { readonly heads: Head[]; readonly missing: string[] } {
   const { defaultBranch, branches } = remote;
-  if (branches.size === 0)
-    throw new GitError(
-      "NO_BRANCH",
-      `${what}: it has no commits yet, or is no repository: it is looked at again`,
-    );
+  if (branches.size === 0) return { heads: [], missing: [] };
   const names = new Set<string>();
   const missing: string[] = [];
   for (const pattern of patterns.length === 0 ? ["HEAD"] : patterns) {
