@@ -37,6 +37,8 @@ export interface IndexStats {
   readonly memoryBytes: number;
   readonly lines: number;
   readonly defaultBranchLines: number;
+  /** What is on several of the others counts for each. */
+  readonly otherBranchesLines: number;
   readonly segments: number;
 }
 

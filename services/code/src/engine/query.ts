@@ -71,6 +71,10 @@ export interface SearchOptions {
   readonly taker?: FileTaker;
   /** Best files that are at least listed, with those that are shown. */
   readonly filesListedMax?: number;
+  /** Ranked as searches of text do, by how often each term is found in how much text: `rank/bm25.ts`. */
+  readonly bm25?: boolean;
+  /** Say of files and lines how they came by their scores. */
+  readonly explain?: boolean;
   readonly contextLines?: number;
   /** The whole file in every result. */
   readonly whole?: boolean;

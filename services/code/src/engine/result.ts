@@ -29,6 +29,8 @@ export interface LineMatch {
   readonly text: Buffer;
   readonly ranges: readonly MatchRange[];
   readonly score: number;
+  /** How it came by its score, when that was asked for. */
+  readonly debug?: string;
   /** The lines before and after, with their line breaks, when context was asked for. */
   readonly before?: Buffer;
   readonly after?: Buffer;
@@ -43,6 +45,10 @@ export interface FileMatch {
   readonly branches: readonly string[];
   readonly score: number;
   readonly matchCount: number;
+  /** How it came by its score, when that was asked for. */
+  readonly debug?: string;
+  /** Of its best match in the path, where the content has none. */
+  readonly pathScore?: number;
   /** Byte ranges of matches in the path; shown when the content has none. */
   readonly pathRanges: readonly { readonly start: number; readonly end: number }[];
   readonly lines: readonly LineMatch[];

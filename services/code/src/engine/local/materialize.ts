@@ -1,4 +1,8 @@
 /** Turns hits into what an answer shows: lines cut out of the text, columns counted in characters, context around them. */
+import { bestLines } from "../rank/best-lines.ts";
+import { TermCounts, lineRatio } from "../rank/bm25.ts";
+import { explainFile, explainMatch } from "../rank/explain.ts";
+import { pathScore } from "../rank/score.ts";
 import type { FileMatch, LineMatch, MatchRange, Position } from "../result.ts";
 import { RECORD_WORDS, type Hit } from "../search/hit.ts";
 import type { BranchMasks } from "../search/open-segment.ts";
@@ -17,6 +21,10 @@ export interface Shown {
 export interface ShowTerms {
   readonly contextLines: number;
   readonly whole: boolean;
+  readonly explain: boolean;
+  /** Of documents, where they are ranked by BM25. */
+  readonly averageBytes: number | undefined;
+  /** Where there are more, those of the best lines. */
   readonly matchesMax: number;
   /** Of lines and matches; what goes beyond is the last. */
   readonly bytesMax: number;
@@ -53,9 +61,13 @@ export function* materialize(
     matchCount: hit.matchCount,
     pathRanges,
     lines: first,
+    ...(hit.records.length > 0
+      ? {}
+      : { pathScore: terms.averageBytes === undefined ? bestInPath(hit, segment) : 0 }),
+    ...(terms.explain ? { debug: explained(hit, segment, terms) } : {}),
     ...(terms.whole ? { content: segment.content(document) } : {}),
   });
-  const steps = lines(hit, text, shown.symbols, terms);
+  const steps = lines(hit, text, shown, terms);
   let begun = false;
   for (;;) {
     const step = steps.next();
@@ -69,34 +81,64 @@ export function* materialize(
   }
 }
 
+/** The best place in the path, which is all of it when no text was looked for. */
+function bestInPath({ document, path, pathRanges }: Hit, segment: Segment): number {
+  const from = segment.nameStart(document);
+  const to = from + segment.nameBytes(document);
+  const base = to - Buffer.byteLength(path.slice(path.lastIndexOf("/") + 1));
+  const ranges = pathRanges.length > 0 ? pathRanges : [0, to - from];
+  let best = 0;
+  for (let i = 0; i < ranges.length; i += 2)
+    best = Math.max(best, pathScore(segment.bytes, from, to, base, from + ranges[i]!, from + ranges[i + 1]!));
+  return best;
+}
+
+function explained({ document, score, atoms, matchCount }: Hit, segment: Segment, terms: ShowTerms): string {
+  const category = segment.category(document);
+  if (terms.averageBytes === undefined)
+    return explainFile(score, atoms, category, segment.categoryNumber(document));
+  const ratio = segment.contentBytes(document) / Math.max(1, terms.averageBytes);
+  return `bm25: ${score.toFixed(2)} <- matches: ${matchCount}, length: ${ratio.toFixed(2)} of the average, ${category}`;
+}
+
 function* lines(
   hit: Hit,
   text: Uint8Array,
-  symbols: SymbolTable | undefined,
+  { segment, symbols }: Pick<Shown, "segment" | "symbols">,
   terms: ShowTerms,
 ): Generator<LineMatch[] | undefined, LineMatch[]> {
   const { records } = hit;
   let out: LineMatch[] = [];
-  const count = Math.min(terms.matchesMax, records.length / RECORD_WORDS);
+  const count = records.length / RECORD_WORDS;
+  const wanted = count > terms.matchesMax ? yield* choice(records, terms) : undefined;
   let bytes = 0;
+  let number = 0;
   for (let i = 0; i < count && bytes <= terms.bytesMax;) {
+    const next = afterLine(records, i);
+    const shownTo = wanted === undefined ? next : i + wanted[number]!;
+    const score = scoreOfLine(records, i, next, terms);
+    number += 1;
+    if (shownTo === i) {
+      i = next;
+      continue;
+    }
     const at = i * RECORD_WORDS;
     const line = records[at + 2]!;
     const lineStart = records[at + 3]!;
     const lineEnd = records[at + 4]!;
     const columns = new Columns(text, lineStart, line);
     const ranges: MatchRange[] = [];
-    let score = 0;
     let end = Math.min(lineEnd + 1, text.length);
-    for (; i < count && records[i * RECORD_WORDS + 2] === line; i += 1) {
+    const best = terms.explain ? bestOfLine(records, i, next) : 0;
+    for (; i < shownTo; i += 1) {
       const each = i * RECORD_WORDS;
       if (i % STEP_MATCHES === 0) yield undefined;
       const from = records[each]!;
       const to = records[each + 1]!;
       const symbol = records[each + 6]! - 1;
-      score = Math.max(score, records[each + 5]!);
       const start = columns.position(from);
-      const stop = to <= lineEnd ? columns.position(to) : new Columns(text, lineStart, line).position(to);
+      const stop =
+        to <= lineEnd || to === from ? columns.position(to) : new Columns(text, lineStart, line).end(to);
       if (to > end) end = lineEndAt(text, to - 1);
       ranges.push(
         symbols === undefined || symbol < 0
@@ -104,6 +146,7 @@ function* lines(
           : { start, end: stop, symbol: symbols.info(symbol, nameOf(symbols, symbol, text)) },
       );
     }
+    i = next;
     const made: LineMatch = {
       line,
       start: lineStart,
@@ -111,6 +154,21 @@ function* lines(
       text: copy(text, lineStart, end),
       ranges,
       score,
+      ...(terms.explain
+        ? {
+            debug:
+              terms.averageBytes === undefined
+                ? explainMatch(
+                    text,
+                    [records[best]!, records[best + 1]!],
+                    symbols === undefined || records[best + 6] === 0
+                      ? undefined
+                      : symbols.span(records[best + 6]! - 1),
+                    { language: segment.language(hit.document), path: hit.path },
+                  )
+                : `bm25: ${score.toFixed(2)} <- matches: ${ranges.length}, bytes: ${end - lineStart}`,
+          }
+        : {}),
       ...(terms.contextLines > 0 ? context(text, lineStart, end, terms.contextLines) : {}),
     };
     bytes += bytesOfLine(made);
@@ -121,6 +179,47 @@ function* lines(
     out.push(made);
   }
   return out;
+}
+
+/** The number of the first match on another line. */
+function afterLine(records: Uint32Array, first: number): number {
+  const line = records[first * RECORD_WORDS + 2];
+  let next = first + 1;
+  while (next * RECORD_WORDS < records.length && records[next * RECORD_WORDS + 2] === line) next += 1;
+  return next;
+}
+
+/** Of the matches from `first` up to `next`, which are all those of a line. */
+function scoreOfLine(records: Uint32Array, first: number, next: number, terms: ShowTerms): number {
+  if (terms.averageBytes === undefined) return records[bestOfLine(records, first, next) + 5]!;
+  const counts = new TermCounts();
+  for (let at = first * RECORD_WORDS; at < next * RECORD_WORDS; at += RECORD_WORDS)
+    counts.add(records[at + 5]!, records[at + 6]! > 0);
+  const at = first * RECORD_WORDS;
+  return counts.score(lineRatio(records[at + 4]! + 1 - records[at + 3]!), false);
+}
+
+/** Where the record of its best match begins. */
+function bestOfLine(records: Uint32Array, first: number, next: number): number {
+  let best = first * RECORD_WORDS;
+  for (let at = best; at < next * RECORD_WORDS; at += RECORD_WORDS)
+    if (records[at + 5]! > records[best + 5]!) best = at;
+  return best;
+}
+
+/** How many matches of each line are shown where not all can be. */
+function* choice(records: Uint32Array, terms: ShowTerms): Generator<undefined, readonly number[]> {
+  const scores: number[] = [];
+  const matches: number[] = [];
+  const count = records.length / RECORD_WORDS;
+  for (let i = 0; i < count;) {
+    const next = afterLine(records, i);
+    scores.push(scoreOfLine(records, i, next, terms));
+    matches.push(next - i);
+    if (scores.length % STEP_LINES === 0) yield undefined;
+    i = next;
+  }
+  return bestLines(scores, matches, terms.matchesMax);
 }
 
 function nameOf(symbols: SymbolTable, symbol: number, text: Uint8Array): string {
@@ -176,5 +275,11 @@ class Columns {
       } else if ((byte & 0xc0) !== 0x80) this.#column += 1;
     }
     return { offset, line: this.#line, column: this.#column };
+  }
+
+  /** Of what ends there: after its last character, which may be a line break. */
+  end(offset: number): Position {
+    const { line, column } = this.position(offset - 1);
+    return { offset, line, column: (this.#text[offset - 1]! & 0xc0) === 0x80 ? column : column + 1 };
   }
 }

@@ -2,6 +2,7 @@
 import type { Clock } from "@keelson/kernel";
 import type { DocumentInfo, NamedSymbol } from "../document.ts";
 import type { CodeIndex, IndexStats } from "../engine.ts";
+import { averageBytes } from "../rank/bm25.ts";
 import { EngineError } from "../errors.ts";
 import type { ArenaSet, SharedPlace } from "../memory/arena-set.ts";
 import type { EngineQuery, SearchOptions } from "../query.ts";
@@ -80,6 +81,7 @@ export class MemoryIndex implements CodeIndex {
         firstDocument: this.opened[index]!.firstDocument,
         symbols: symbols?.place,
       })),
+      averageBytes: averageBytes(this.stats),
     };
     ports.searchers.open(place);
   }
@@ -241,19 +243,33 @@ export class MemoryIndex implements CodeIndex {
     let contentBytes = 0;
     let lines = 0;
     let defaultBranchLines = 0;
+    let otherBranchesLines = 0;
     for (const { segment, firstDocument } of this.opened) {
       for (let local = 0; local < segment.documents; local += 1) {
         if (!this.masks.isLive(firstDocument + local)) continue;
         documents += 1;
         contentBytes += segment.contentBytes(local);
-        lines += segment.linesOf(local);
-        if (this.masks.has(firstDocument + local, 0)) defaultBranchLines += segment.linesOf(local);
+        const own = segment.linesOf(local);
+        lines += own;
+        for (let branch = 0; branch < this.branches.length; branch += 1) {
+          if (!this.masks.has(firstDocument + local, branch)) continue;
+          if (branch === 0) defaultBranchLines += own;
+          else otherBranchesLines += own;
+        }
       }
     }
     const memoryBytes = this.parts.reduce(
       (sum, part) => sum + part.segment.place.bytes + (part.symbols?.place.bytes ?? 0),
       masks.byteLength,
     );
-    return { documents, contentBytes, memoryBytes, lines, defaultBranchLines, segments: this.parts.length };
+    return {
+      documents,
+      contentBytes,
+      memoryBytes,
+      lines,
+      defaultBranchLines,
+      otherBranchesLines,
+      segments: this.parts.length,
+    };
   }
 }

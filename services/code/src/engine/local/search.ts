@@ -2,6 +2,7 @@
 import type { Timer } from "@keelson/kernel";
 import { EngineError } from "../errors.ts";
 import type { EngineQuery, FileTaker, SearchOptions } from "../query.ts";
+import { averageBytes } from "../rank/bm25.ts";
 import type { FileMatch, PartialReason, SearchCounts, SearchResult } from "../result.ts";
 import { RECORD_WORDS, compareHits, type Hit } from "../search/hit.ts";
 import { unpackHits } from "../search/packed-hits.ts";
@@ -123,6 +124,7 @@ class Run {
         bytesShownMax: this.#options.bytesShownMax ?? Number.MAX_SAFE_INTEGER,
         matchesMax: this.#options.matchesMax ?? Number.MAX_SAFE_INTEGER,
         firstOfLine: asked.lines && this.#options.firstOfLine === true,
+        bm25: this.#options.bm25 === true,
       },
       onPiece,
     );
@@ -270,7 +272,7 @@ async function show(
   options: SearchOptions & { readonly taker: FileTaker; readonly foundBytes: number },
   turns: Turns,
 ): Promise<number> {
-  const { contextLines = 0, whole = false, taker } = options;
+  const { contextLines = 0, whole = false, bm25 = false, explain = false, taker } = options;
   let left = options.matchesShownMax ?? Number.MAX_SAFE_INTEGER;
   let bytesLeft = options.bytesShownMax ?? Number.MAX_SAFE_INTEGER;
   if (!(await taker.begin(bytesToShow(index, hits, options), options.foundBytes))) return 0;
@@ -280,7 +282,15 @@ async function show(
     const steps = materialize(
       hit,
       { ...partOf(index, hit.segment), masks: index.masks, branches: index.branches },
-      { contextLines, whole, matchesMax: left, bytesMax: bytesLeft, inParts: taker.more !== undefined },
+      {
+        contextLines,
+        whole,
+        explain,
+        averageBytes: bm25 ? averageBytes(index.stats) : undefined,
+        matchesMax: left,
+        bytesMax: bytesLeft,
+        inParts: taker.more !== undefined,
+      },
     );
     for (let ended = false; !ended;) {
       const { value, done } = steps.next();

@@ -172,7 +172,7 @@ export class Searchers {
     for (const { job, terms, thread } of leaving) {
       // Withdrawn before it left.
       if (!this.#jobs.has(job.job)) continue;
-      const key = `${thread.number} ${terms.lines} ${terms.firstOfLine} ${terms.filesMax} ${terms.bytesShownMax} ${terms.matchesMax} ${terms.query}`;
+      const key = `${thread.number} ${terms.lines} ${terms.firstOfLine} ${terms.bm25} ${terms.filesMax} ${terms.bytesShownMax} ${terms.matchesMax} ${terms.query}`;
       const message = messages.get(key);
       if (message) message.jobs.push(job);
       else messages.set(key, { thread, terms, jobs: [job] });

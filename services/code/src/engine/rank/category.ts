@@ -17,3 +17,8 @@ export function categoryOf(path: string, head: string): FileCategory {
   if (tested.test(path)) return "test";
   return "ordinary";
 }
+
+/** What counts less where words are counted. */
+export function isLess(category: FileCategory): boolean {
+  return category !== "ordinary";
+}

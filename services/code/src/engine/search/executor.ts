@@ -28,7 +28,9 @@ export interface Found {
   /** Matches in the content, as addresses; none when only the path is to be shown. */
   readonly content: MatchList;
   readonly path: MatchList;
-  readonly atoms: number;
+  /** Whose matches these are; where there are several, `sources` of the list says which. */
+  readonly contentAtoms: readonly TextAtom[];
+  readonly pathAtoms: readonly TextAtom[];
   readonly boost: number;
 }
 
@@ -105,15 +107,18 @@ function searchSegment(
       counts.documentsScanned += 1;
       if (tree.root.test(document)) {
         const atoms = tree.root.matched();
-        const path = together(atoms, "path", mergedPath);
-        const content = tree.pathsOnly ? NOTHING : together(atoms, "content", merged);
+        const contentAtoms = atoms.filter((atom) => atom.content.count > 0 && !atom.namesOnly);
+        const pathAtoms = atoms.filter((atom) => atom.path.count > 0);
+        const content = together(contentAtoms, "content", merged);
+        const path = together(pathAtoms, "path", mergedPath);
         const found: Found = {
           open,
           segmentNumber,
           document,
           content,
           path,
-          atoms: atoms.length,
+          contentAtoms,
+          pathAtoms,
           boost: tree.root.boost(),
         };
         counts.files += 1;
@@ -124,7 +129,8 @@ function searchSegment(
             ? terms.firstOfLine
               ? lines
               : content.count
-            : Math.max(path.count, tree.pathsOnly ? 1 : 0);
+            : // Where no text was looked for, the name is the match.
+              Math.max(1, path.count);
         sink.end(found);
         if (counts.matches >= terms.matchesMax) return false;
       }
@@ -140,10 +146,11 @@ const merged = new MatchList();
 const mergedPath = new MatchList();
 
 function together(atoms: readonly TextAtom[], side: "content" | "path", merged: MatchList): MatchList {
-  const lists = atoms.map((atom) => atom[side]).filter((list) => list.count > 0);
-  if (lists.length === 0) return NOTHING;
-  if (lists.length === 1) return lists[0]!;
-  MatchList.merge(lists, merged);
+  if (atoms.length < 2) return atoms[0]?.[side] ?? NOTHING;
+  MatchList.merge(
+    atoms.map((atom) => atom[side]),
+    merged,
+  );
   return merged;
 }
 

@@ -9,6 +9,7 @@ function hit(document: number, score: number, records: Uint32Array = new Uint32A
     document,
     path: `file-${document}`,
     score,
+    atoms: 1,
     matchCount: 2,
     records,
     pathRanges: [],

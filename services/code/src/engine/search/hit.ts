@@ -2,7 +2,7 @@
 
 import { RecordRoom } from "./record-room.ts";
 
-/** What is kept of each match: start, end, line, line start, line end (bytes from the document's start, lines from 1), score, symbol number plus one. */
+/** What is kept of each match: start, end, line, line start, line end (bytes from the document's start, lines from 1), score (with BM25 its term), symbol number plus one. */
 export const RECORD_WORDS = 7;
 
 export interface Hit {
@@ -12,6 +12,8 @@ export interface Hit {
   readonly path: string;
   readonly score: number;
   readonly matchCount: number;
+  /** In how many ways it was found: in content or in the path, by one atom or another. */
+  readonly atoms: number;
   /** Matches of the content; empty when only the path matched. */
   readonly records: Uint32Array;
   readonly pathRanges: readonly number[];

@@ -8,6 +8,8 @@ export class MatchList {
   count = 0;
   /** How far whole lines were scanned, so that the next region does not scan them again. */
   scannedTo = 0;
+  /** After a merge: which of the lists each match comes from. */
+  sources: number[] = [];
   /** After the line of the last of so many matches: kept, because a line can be long and have many regions. */
   #lineDone = NOTHING_DONE;
 
@@ -48,15 +50,18 @@ export class MatchList {
   /** All matches of several lists in one, in order; of two that overlap, the one that starts first, then the longer. */
   static merge(lists: readonly MatchList[], into: MatchList): void {
     into.clear();
-    const all: [number, number][] = [];
-    for (const list of lists) {
-      for (let i = 0; i < list.count; i += 1) all.push([list.pairs[i * 2]!, list.pairs[i * 2 + 1]!]);
+    into.sources = [];
+    const all: [number, number, number][] = [];
+    for (const [source, list] of lists.entries()) {
+      for (let i = 0; i < list.count; i += 1) all.push([list.pairs[i * 2]!, list.pairs[i * 2 + 1]!, source]);
     }
     all.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
-    for (const [start, end] of all) {
+    for (const [start, end, source] of all) {
       const again = into.count > 0 && start < into.lastEnd;
       const same = into.count > 0 && start === into.pairs[into.count * 2 - 2] && end === into.lastEnd;
-      if (!again && !same) into.push(start, end);
+      if (again || same) continue;
+      into.push(start, end);
+      into.sources.push(source);
     }
   }
 

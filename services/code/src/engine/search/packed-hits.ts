@@ -8,11 +8,11 @@ export interface PackedHits {
   readonly count: number;
   readonly shownBytes: Float64Array;
   readonly scores: Float64Array;
-  /** For each: segment, document, matches, how many words of records and of ranges in the path follow, and these. */
+  /** For each: segment, document, matches, atoms, how many words of records and of ranges in the path follow, and these. */
   readonly words: Uint32Array;
 }
 
-const HEAD_WORDS = 5;
+const HEAD_WORDS = 6;
 
 export function packHits(hits: readonly Hit[]): PackedHits {
   const length = hits.reduce(
@@ -21,8 +21,8 @@ export function packHits(hits: readonly Hit[]): PackedHits {
   );
   const words = new Uint32Array(length);
   let at = 0;
-  for (const { segment, document, matchCount, records, pathRanges } of hits) {
-    words.set([segment, document, matchCount, records.length, pathRanges.length], at);
+  for (const { segment, document, matchCount, atoms, records, pathRanges } of hits) {
+    words.set([segment, document, matchCount, atoms, records.length, pathRanges.length], at);
     words.set(records, at + HEAD_WORDS);
     words.set(pathRanges, at + HEAD_WORDS + records.length);
     at += HEAD_WORDS + records.length + pathRanges.length;
@@ -45,14 +45,15 @@ export function* unpackHits(
     const segment = words[at]!;
     const document = words[at + 1]!;
     const records = at + HEAD_WORDS;
-    const pathRanges = records + words[at + 3]!;
-    const end = pathRanges + words[at + 4]!;
+    const pathRanges = records + words[at + 4]!;
+    const end = pathRanges + words[at + 5]!;
     yield {
       segment,
       document,
       path: pathOf(segment, document),
       score: scores[i]!,
       matchCount: words[at + 2]!,
+      atoms: words[at + 3]!,
       records: words.subarray(records, pathRanges),
       pathRanges: [...words.subarray(pathRanges, end)],
       shownBytes: shownBytes[i]!,

@@ -16,6 +16,10 @@ export interface AtomTerms {
   readonly checkpoint: () => void;
   /** Only inside symbols, each a text of its own. */
   readonly inSymbols: boolean;
+  /** It decides, but of what it finds only places in the path are shown. */
+  readonly namesOnly: boolean;
+  /** The same for atoms that look for the same. */
+  readonly term: number;
   /** Of each line only the first match, where matches stay within lines. */
   readonly firstOfLine: boolean;
 }
@@ -45,6 +49,14 @@ export class TextAtom {
     this.pattern = patternOf(query, terms.checkpoint);
     this.#scope = terms.inSymbols ? "content" : query.scope;
     this.#terms = terms;
+  }
+
+  get namesOnly(): boolean {
+    return this.#terms.namesOnly;
+  }
+
+  get term(): number {
+    return this.#terms.term;
   }
 
   /** A lower number is cheaper to run first. */

@@ -21,8 +21,6 @@ interface TreeNode {
 export interface Tree {
   readonly root: TreeNode;
   readonly atoms: readonly TextAtom[];
-  /** Only the file's name is shown. */
-  readonly pathsOnly: boolean;
 }
 
 export interface TreeTerms {
@@ -40,14 +38,18 @@ export function compileTree(query: EngineQuery, { branches, checkpoint, firstOfL
       `a query may have ${ATOMS_MAX} texts and expressions, this has ${total}`,
     );
   const atoms: TextAtom[] = [];
-  let pathsOnly = false;
+  const terms = new Map<string, number>();
 
-  const text = (of: SubstringQuery | RegexQuery, inSymbols: boolean): TreeNode => {
+  const text = (of: SubstringQuery | RegexQuery, inSymbols: boolean, namesOnly: boolean): TreeNode => {
+    const key = of.kind === "substring" ? of.text.toLowerCase() : `/${of.pattern}`;
+    if (!terms.has(key)) terms.set(key, terms.size);
     const atom = new TextAtom(of, {
       slot: atoms.length,
       atoms: Math.max(1, total),
       checkpoint,
       inSymbols,
+      namesOnly,
+      term: terms.get(key)!,
       firstOfLine,
     });
     atoms.push(atom);
@@ -60,26 +62,25 @@ export function compileTree(query: EngineQuery, { branches, checkpoint, firstOfL
     };
   };
 
-  const build = (node: EngineQuery): TreeNode => {
+  const build = (node: EngineQuery, namesOnly: boolean): TreeNode => {
     switch (node.kind) {
       case "substring":
       case "regex":
-        return text(node, false);
+        return text(node, false, namesOnly);
       case "symbol":
-        return text(node.of, true);
+        return text(node.of, true, namesOnly);
       case "and":
-        return both(node.of.map((each) => build(each)));
+        return both(node.of.map((each) => build(each, namesOnly)));
       case "or":
-        return either(node.of.map((each) => build(each)));
+        return either(node.of.map((each) => build(each, namesOnly)));
       case "not":
-        return negation(build(node.of));
+        return negation(build(node.of, namesOnly));
       case "boost": {
-        const inner = build(node.of);
+        const inner = build(node.of, namesOnly);
         return { ...inner, boost: () => inner.boost() * node.factor };
       }
       case "type":
-        if (node.type === "path") pathsOnly = true;
-        return build(node.of);
+        return build(node.of, namesOnly || node.type === "path");
       case "branch":
         return onBranch(branches, node.name, node.exact === true);
       case "language":
@@ -92,7 +93,7 @@ export function compileTree(query: EngineQuery, { branches, checkpoint, firstOfL
         return filter(() => undefined);
     }
   };
-  return { root: build(query), atoms, pathsOnly };
+  return { root: build(query, false), atoms };
 }
 
 function countAtoms(query: EngineQuery): number {

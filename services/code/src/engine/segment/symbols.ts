@@ -102,7 +102,7 @@ export class SymbolTable {
     };
   }
 
-  /** The symbol of the document that [start, end) touches first, or -1. */
+  /** The symbol of the document that [start, end) covers most of, the first of equal ones, or -1. */
   touched(document: number, start: number, end: number): number {
     const [first, stop] = this.range(document);
     let low = first;
@@ -112,7 +112,17 @@ export class SymbolTable {
       if (this.end(middle) <= start) low = middle + 1;
       else high = middle;
     }
-    return low < stop && this.start(low) < end ? low : -1;
+    if (low >= stop || this.start(low) >= end) return -1;
+    // Whatever is touched after the second is so because all of the second is.
+    const next = low + 1;
+    if (next >= stop || this.start(next) >= end) return low;
+    return this.#covered(next, start, end) > this.#covered(low, start, end) ? next : low;
+  }
+
+  #covered(symbol: number, start: number, end: number): number {
+    const from = this.start(symbol);
+    const to = this.end(symbol);
+    return (Math.min(to, end) - Math.max(from, start)) / Math.max(1, to - from);
   }
 
   #string(symbol: number, field: number): string {

@@ -24,6 +24,8 @@ export interface IndexPlace {
   readonly branches: readonly string[];
   readonly masks: SharedArrayBuffer;
   readonly segments: readonly SegmentPlace[];
+  /** Of the content of its documents. */
+  readonly averageBytes: number;
 }
 
 /** What is asked for, by any number of jobs. */
@@ -37,6 +39,8 @@ export interface SearchTerms {
   /** As lines of JSON, in pieces, instead of hits. */
   readonly lines: boolean;
   readonly firstOfLine: boolean;
+  /** Ranked as searches of text do. */
+  readonly bm25: boolean;
 }
 
 /** A part of a search: some segments of one index. */

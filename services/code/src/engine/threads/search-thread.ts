@@ -48,7 +48,11 @@ const arenas: ThreadArena[] = [];
 const boards: SharedArrayBuffer[] = [];
 const indexes = new Map<
   number,
-  { readonly branches: readonly string[]; readonly segments: readonly OpenSegment[] }
+  {
+    readonly branches: readonly string[];
+    readonly segments: readonly OpenSegment[];
+    readonly averageBytes: number;
+  }
 >();
 
 port.on("message", (message: ToSearcher) => {
@@ -68,6 +72,7 @@ port.on("message", (message: ToSearcher) => {
       indexes.set(message.place.index, {
         branches: message.place.branches,
         segments: openSegments(message.place),
+        averageBytes: message.place.averageBytes,
       });
       break;
     case "close":
@@ -147,7 +152,8 @@ function run(query: EngineQuery, terms: SearchTerms, job: SearchJob): void {
       if (outcome.stopped !== "interrupted") sink.finish();
       reply(job, outcome, undefined);
     } else {
-      const sink = new HitSink(terms.filesMax, terms.bytesShownMax);
+      const averageBytes = terms.bm25 ? indexes.get(job.index)?.averageBytes : undefined;
+      const sink = new HitSink(terms.filesMax, terms.bytesShownMax, averageBytes);
       let outcome: Outcome;
       let hits: PackedHits;
       try {
