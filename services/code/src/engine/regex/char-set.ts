@@ -49,8 +49,12 @@ export function size(ranges: readonly number[]): number {
 
 /** Named sets of Unicode, from the engine that runs us: `L`, `Lu`, `Greek`. Undefined when there is no such name. A set takes a few milliseconds to make, and is kept; `checkpoint` is called meanwhile, and may throw to stop. */
 const named = new Map<string, readonly number[]>();
-/** There are some hundreds of names; others are not kept. */
-const properties = new Map<string, string>();
+/** What each name is for JavaScript. There are some hundreds of names; others are not kept. */
+const properties = new Map<string, string>([
+  // In RE2 what nobody has made a character yet is not in it; in JavaScript it is.
+  ["C", "[\\p{Cc}\\p{Cf}\\p{Co}]"],
+  ["Other", "[\\p{Cc}\\p{Cf}\\p{Co}]"],
+]);
 
 export function unicodeSet(
   name: string,
@@ -76,9 +80,9 @@ function propertyOf(name: string): string | undefined {
   const known = properties.get(name);
   if (known !== undefined) return known;
   if (!/^[A-Za-z_]{1,64}$/.test(name)) return undefined;
-  const found = [`General_Category=${name}`, `Script=${name}`].find((property) => {
+  const found = [`\\p{General_Category=${name}}`, `\\p{Script=${name}}`].find((property) => {
     try {
-      return new RegExp(`\\p{${property}}`, "u").unicode;
+      return new RegExp(property, "u").unicode;
     } catch {
       // JavaScript knows no such category or script; the other kind may.
       return false;
@@ -100,10 +104,10 @@ const CHUNK = 16_384;
 
 function collect(property: string, checkpoint: () => void): number[] {
   const pairs: number[] = [];
-  const one = new RegExp(`\\p{${property}}`, "u");
+  const one = new RegExp(property, "u");
   for (let i = 0; i < UNIFORM.length; i += 2)
     if (one.test(String.fromCodePoint(UNIFORM[i]!))) pairs.push(UNIFORM[i]!, UNIFORM[i + 1]!);
-  const runs = new RegExp(`\\p{${property}}+`, "gu");
+  const runs = new RegExp(`${property}+`, "gu");
   for (const spans of [ASSIGNED, REST])
     for (let i = 0; i < spans.length; i += 2)
       for (let base = spans[i]!; base <= spans[i + 1]!; base += CHUNK) {

@@ -110,7 +110,8 @@ export function readEscape(cursor: Cursor): number {
     if (digits.length > 1 || char === "0") return Number.parseInt(digits, 8);
     return cursor.fail(`back-references such as \\${char} are not supported`, start);
   }
-  if (/^[A-Za-z0-9]$/.test(char)) return cursor.fail(`there is no escape \\${char}`, start);
+  if (/^[A-Za-z0-9]$/.test(char) || char > "\u007f")
+    return cursor.fail(`there is no escape \\${char}`, start);
   return char.codePointAt(0)!;
 }
 

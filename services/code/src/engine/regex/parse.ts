@@ -42,6 +42,8 @@ class Parser implements Cursor {
   readonly #options: ParseOptions;
   #flags: Flags;
   #depth = 0;
+  /** Repetitions of repetitions that no group holds apart, such as `a*(?i)*`. */
+  #stacked = 0;
 
   constructor(pattern: string, options: ParseOptions) {
     this.chars = Array.from(pattern);
@@ -87,6 +89,15 @@ class Parser implements Cursor {
       const char = this.chars[this.at];
       if (char === "|" || char === ")") break;
       const start = this.at;
+      if (this.#opensRepetition()) {
+        // Right behind an atom it was read with that; between the two is nothing but flags or an empty quotation, which are no atoms.
+        const last = of.pop();
+        if (last === undefined) this.fail(`nothing to repeat before ${char}`);
+        if (last.kind === "repeat" && ++this.#stacked > DEPTH_MAX)
+          this.fail("repetitions are nested too deeply");
+        of.push(this.#repeated(last, start));
+        continue;
+      }
       if (this.eat("\\Q")) {
         this.#quoted(of);
         continue;
@@ -99,15 +110,15 @@ class Parser implements Cursor {
   }
 
   #quoted(of: Node[]): void {
-    while (this.at < this.chars.length && !this.eat("\\E")) {
-      const start = this.at;
+    while (this.at < this.chars.length && !this.eat("\\E"))
       of.push(this.#literal(this.chars[this.at++]!.codePointAt(0)!));
-      const ended = this.eat("\\E");
-      if (ended) {
-        of.push(this.#repeated(of.pop()!, start));
-        return;
-      }
-    }
+  }
+
+  #opensRepetition(): boolean {
+    const start = this.at;
+    const found = this.#bounds() !== undefined;
+    this.at = start;
+    return found;
   }
 
   #repeated(atom: Node, start: number): Node {
@@ -170,10 +181,6 @@ class Parser implements Cursor {
       case "$":
         this.at += 1;
         return { kind: "assert", assertion: this.#flags.lines ? "line-end" : "text-end" };
-      case "*":
-      case "+":
-      case "?":
-        return this.fail(`nothing to repeat before ${char}`);
       case "\\":
         return this.#escaped();
       default:
@@ -251,7 +258,6 @@ class Parser implements Cursor {
         continue;
       } else if ((char === ":" || char === ")") && (on || seen)) {
         this.#flags = { ...this.#flags, ...change };
-        if (char === ")" && !seen) this.fail("missing flags", opened);
         return char === ")";
       } else this.fail("this kind of group is not supported", opened);
       seen = true;
