@@ -1,6 +1,6 @@
 /**
- * Postings of one segment: which of its blocks a gram starts in. A gram is three bytes, each as one of 64 classes. Built by `extract`, `scatter`, `encode`
- * in this order; read by `literalBlocks`. A bitmap has one bit per block and is always 512 bytes long.
+ * Postings of one segment: which of its blocks a gram starts in. A gram is three bytes, each as one of 64 classes; four of the classes are no ASCII byte's, and what begins with
+ * them is a hash. Built by `extract`, `scatter`, `encode` in this order; read by `literalBlocks`. A bitmap has one bit per block and is always 512 bytes long.
  *
  * The directory has one entry of 12 bytes per 64 grams: a 64-bit map of those that occur, and where their data begins. The data is one u16
  * length for each of them, then their postings. A posting as long as the bitmap of the segment's blocks is that bitmap; a shorter one is a list of gaps, one or two bytes each.
@@ -32,14 +32,18 @@ export function extract(
   for (let block = text; block < end; block += blockBytes) {
     const begin = out;
     const stop = min(end, block + blockBytes + overlap + 2);
-    if (stop >= block + 3) {
-      let gram = ((load<u8>(classes + load<u8>(block)) as u32) << 6) | load<u8>(classes + load<u8>(block, 1));
-      for (let at = block + 2; at < stop; at += 1) {
-        gram = ((gram << 6) | load<u8>(classes + load<u8>(at))) & 0x3ffff;
-        store<u32>(out, gram);
-        const known: u32 = load<u8>(seen + gram);
-        store<u8>(seen + gram, 1);
-        out += (1 - known) << 2;
+    let at = block;
+    while (at + 2 < stop) {
+      // Sixteen grams at a time; almost all of them are of ASCII alone.
+      const last = min(stop - 2, at + 16);
+      if (isAscii(at, last + 2)) {
+        let gram = ((load<u8>(classes + load<u8>(at)) as u32) << 6) | load<u8>(classes + load<u8>(at, 1));
+        for (; at < last; at += 1) {
+          gram = ((gram << 6) | load<u8>(classes + load<u8>(at, 2))) & 0x3ffff;
+          out = note(out, gram, seen);
+        }
+      } else {
+        for (; at < last; at += 1) out = note(out, gramAt(at, classes), seen);
       }
     }
     for (let each = begin; each < out; each += 4) {
@@ -52,6 +56,31 @@ export function extract(
     perBlock += 4;
   }
   return out;
+}
+
+/** Writes a gram that was not seen in this block yet; where the next one goes. */
+function note(out: usize, gram: u32, seen: usize): usize {
+  store<u32>(out, gram);
+  const known: u32 = load<u8>(seen + gram);
+  store<u8>(seen + gram, 1);
+  return out + ((1 - known) << 2);
+}
+
+/** Whether none of the at most 18 bytes of [from, to) is beyond ASCII; of fewer than 18 it may say no. */
+function isAscii(from: usize, to: usize): bool {
+  if (from + 18 != to) return false;
+  return i8x16.bitmask(v128.or(v128.load(from), v128.load(from + 2))) == 0;
+}
+
+/** The gram of three bytes of which some may be beyond ASCII; kernels/byte-classes.ts says the same. */
+function gramAt(at: usize, classes: usize): u32 {
+  const x: u32 = load<u8>(classes + load<u8>(at));
+  const y: u32 = load<u8>(classes + load<u8>(at, 1));
+  const z: u32 = load<u8>(classes + load<u8>(at, 2));
+  if (x >= 128) return 0x3c000 | ((((x << 16) | (y << 8) | z) * 0x9e3779b1) >> 18);
+  if (y >= 128) return (x << 12) | 0xf00 | ((((y << 8) | z) * 0x9e3779b1) >> 24);
+  if (z >= 128) return (x << 12) | (y << 6) | 0x3c | (z & 3);
+  return (x << 12) | (y << 6) | z;
 }
 
 /** Turns `counts` into where each gram's blocks begin in `ids`, then puts the block numbers (u16) there. After it, `counts` holds where each gram's blocks end. */

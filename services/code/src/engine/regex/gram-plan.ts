@@ -1,5 +1,5 @@
 /**
- * What the grams of a segment can say about an expression: a condition that every document with a match meets. Its leaves are strings of byte classes; a leaf
+ * What the grams of a segment can say about an expression: a condition that every document with a match meets. Its leaves are strings of byte classes (a byte beyond ASCII is a class of its own); a leaf
  * is true for the blocks in which such a string may start. The way of thinking is that of Russ Cox's trigram index: for each part of the expression, which whole strings
  * it matches if they are few, else how its matches begin and end.
  */

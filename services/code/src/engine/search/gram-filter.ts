@@ -1,5 +1,5 @@
 /** Which blocks of a segment can hold what a plan asks for. */
-import { byteClasses } from "../kernels/byte-classes.ts";
+import { byteClasses, gramOf } from "../kernels/byte-classes.ts";
 import { ATOMS_MAX, BITMAPS_MAX, scratchLayout } from "../memory/scratch.ts";
 import { frequencyOf } from "../regex/byte-frequency.ts";
 import type { GramPlan } from "../regex/gram-plan.ts";
@@ -103,7 +103,7 @@ function gramsOf(classes: string): Uint32Array {
     const distinct = new Map<number, number>();
     for (let i = 2; i < classes.length; i += 1) {
       const [a, b, c] = [classes.charCodeAt(i - 2), classes.charCodeAt(i - 1), classes.charCodeAt(i)];
-      distinct.set((a << 12) | (b << 6) | c, shares[a]! * shares[b]! * shares[c]!);
+      distinct.set(gramOf(a, b, c), shares[a]! * shares[b]! * shares[c]!);
     }
     const rarest = [...distinct].sort(([, share], [, other]) => share - other).slice(0, GRAMS_MAX);
     grams = Uint32Array.from(rarest, ([gram]) => gram);
@@ -114,6 +114,6 @@ function gramsOf(classes: string): Uint32Array {
 }
 
 /** Of the bytes of a text, those of each class. */
-const shares: readonly number[] = Array.from({ length: 64 }, (_, group) =>
+const shares: readonly number[] = Array.from({ length: 256 }, (_, group) =>
   frequencyOf(Array.from(byteClasses.keys()).filter((byte) => byteClasses[byte] === group)),
 );

@@ -7,6 +7,7 @@ import { analyseGrams, literalPlan, type GramPlan } from "../regex/gram-plan.ts"
 import { plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
 import { parseRegex } from "../regex/parse.ts";
 import { checkSize, compile, weight, type Program } from "../regex/program.ts";
+import { simplify } from "../regex/simplify.ts";
 import { canMatchLineBreak, type Node } from "../regex/syntax.ts";
 import { rarity } from "./rare-bytes.ts";
 
@@ -37,11 +38,13 @@ export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: (
   if (query.kind === "substring" && query.caseSensitive) return fromLiteral(query.text, checkpoint);
   const node =
     query.kind === "regex"
-      ? parseRegex(query.pattern, {
-          caseSensitive: query.caseSensitive,
-          checkpoint,
-          ...(query.withinLines === undefined ? {} : { withinLines: query.withinLines }),
-        })
+      ? simplify(
+          parseRegex(query.pattern, {
+            caseSensitive: query.caseSensitive,
+            checkpoint,
+            ...(query.withinLines === undefined ? {} : { withinLines: query.withinLines }),
+          }),
+        )
       : foldedText(query.text);
   checkSize(node);
   checkpoint();

@@ -4,7 +4,7 @@
  * No content holds a zero byte: such files are indexed by path alone.
  */
 
-export const SEGMENT_MAGIC = 0x3147_534b;
+export const SEGMENT_MAGIC = 0x3247_534b;
 export const HEADER_BYTES = 256;
 export const BLOCKS_MAX = 4096;
 /** Blocks of 8 KiB: half as many postings as with 4 KiB, and looking through one takes a microsecond. */
