@@ -9,6 +9,7 @@ import { CODE_ERRORS } from "./code-error.ts";
 import { CodeNode } from "./code-node.ts";
 import { openEngine } from "./engine/index.ts";
 import { CODE_ALERTS, CODE_METRICS } from "./metrics.ts";
+import { openNativeHeap } from "./native-heap.ts";
 import { matchText } from "./query/index.ts";
 import { processTerms } from "./process-memory.ts";
 import { codeSettings } from "./settings.ts";
@@ -19,6 +20,7 @@ export const codePlugin = definePlugin({
   config: codeSettings,
   needs: ["data"],
   service(context) {
+    openNativeHeap((why) => context.log.warn({ why }, "freed memory may stay with the process"));
     const engine = openEngine(processTerms(context.config), { clock: context.clock });
     return new CodeNode({ context, engine, matcher: matchText, tracer: context.tracer }).service();
   },
