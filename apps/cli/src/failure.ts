@@ -1,5 +1,5 @@
 /**
- * What a person reads when something went wrong: one line that says what to do, and an exit code. 2 means that the command was not understood and
+ * What a person reads when something went wrong: one line that says what to do, two more when it points at a place, and an exit code. 2 means that the command was not understood and
  * nothing was started; 1 that it was, and then failed. Stack traces are for --debug.
  */
 
@@ -38,7 +38,7 @@ export function failureOf(error: unknown): Failure {
   const expected = error instanceof Error && KNOWN.includes(error.name);
   const message = error instanceof Error ? error.message : String(error);
   return {
-    line: redact(oneLine(expected ? message : `unexpected: ${message} (--debug shows where)`)),
+    line: redact(expected ? pointedAt(message) : oneLine(`unexpected: ${message} (--debug shows where)`)),
     exitCode: isUsage(error) ? 2 : 1,
   };
 }
@@ -75,6 +75,12 @@ function errnoOf(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause)
     if ("code" in at && typeof at.code === "string" && /^E[A-Z_]+$/.test(at.code)) return at.code;
   return undefined;
+}
+
+/** What ends with a line and a caret below it keeps these two: on one line the caret would point at nothing. */
+function pointedAt(message: string): string {
+  const { what, place } = /^(?<what>[^]*?)(?<place>\n[^\n]*\n *\^)\s*$/.exec(message)?.groups ?? {};
+  return what === undefined || place === undefined ? oneLine(message) : oneLine(what) + place;
 }
 
 export function oneLine(text: string): string {
