@@ -20,9 +20,17 @@ export class GitError extends Error {
   }
 }
 
+/** What git adds to whatever went wrong with a server. It says nothing, and would stand in the place of what does. */
+const ADVICE = /^(?:Please make sure you have the correct access rights|and the repository exists\.)$/;
+
 /** What git wrote to its error output, as one of ours. The patterns are git's own English; it is run with LC_ALL=C. */
 export function classify(what: string, output: string): GitError {
-  const text = output.trim().split("\n").slice(-3).join("; ").slice(0, 500);
+  const lines = output.split("\n").map((line) => line.trim());
+  const text = lines
+    .filter((line) => line !== "" && !ADVICE.test(line))
+    .slice(-3)
+    .join("; ")
+    .slice(0, 500);
   const says = (pattern: RegExp): boolean => pattern.test(output);
   if (
     says(
