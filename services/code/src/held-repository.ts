@@ -320,6 +320,8 @@ export class HeldRepository implements Prepared {
       if (index) {
         this.#current = { ...current, index };
         current.index.release();
+        // Whoever writes the record next says that they are there.
+        this.#recordedAt = -Infinity;
       }
       if (current.how !== "restored" || index) snapshots?.keep(this.id, this.#current);
     } catch (error) {
@@ -443,6 +445,9 @@ export class HeldRepository implements Prepared {
       contentBytes: stats?.contentBytes ?? 0,
       documents: stats?.documents ?? 0,
       lines: stats?.lines ?? 0,
+      defaultBranchLines: stats?.defaultBranchLines ?? 0,
+      otherBranchesLines: stats?.otherBranchesLines ?? 0,
+      symbols: stats?.symbols ?? false,
       lastServedAt: this.traffic.lastServedAt,
       ...(this.#current && heads.length === 0 ? { note: EMPTY } : {}),
       ...(this.#problem ? { problem: this.#problem } : {}),

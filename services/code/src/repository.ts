@@ -46,6 +46,11 @@ export interface IndexRecord {
   readonly contentBytes: number;
   readonly documents: number;
   readonly lines: number;
+  /** Records of before do not say it. */
+  readonly defaultBranchLines?: number;
+  readonly otherBranchesLines?: number;
+  /** Symbols have been read, when this was written. */
+  readonly symbols?: boolean;
   readonly lastServedAt: number;
   /** What people should know of it though nothing is wrong: that there is nothing in it yet. */
   readonly note?: string;

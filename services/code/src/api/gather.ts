@@ -2,7 +2,7 @@
  * Puts the answers of many repositories together: best first, with exact counts, and with everything that is missing. However many files match, it keeps no more of them than can be
  * shown, and no more than a bound of its own.
  */
-import { bytesOfFile, type FileMatch, type LineMatch } from "../engine/index.ts";
+import { bestLines, bytesOfFile, type FileMatch, type LineMatch } from "../engine/index.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import type { Missing, SearchEvent } from "./fleet-search.ts";
 
@@ -26,6 +26,8 @@ export interface FleetAnswer {
     readonly documents: number;
     readonly documentsScanned: number;
     readonly bytesScanned: number;
+    /** Repositories whose answers came too late to be looked at: there was enough. */
+    readonly notWaitedFor: number;
   };
 }
 
@@ -36,6 +38,8 @@ const WHY: Readonly<Record<string, string>> = {
   "answer-bytes": "the answer was too large: ask for fewer files",
   "answer-memory":
     "its node has as many large answers under way as it has memory for: try again, or ask for fewer files",
+  symbols:
+    "its symbols are not known: they have not been read yet, or its node has no universal-ctags; search for the name as a word",
 };
 
 /** Files in one answer, and what they take, whoever asks for however many. */
@@ -71,6 +75,7 @@ export async function gather(
     documents: 0,
     documentsScanned: 0,
     bytesScanned: 0,
+    notWaitedFor: 0,
   };
   for await (const event of events) {
     if (event.kind === "missing") missing.push(event.missing);
@@ -97,6 +102,7 @@ export async function gather(
         counts[name] += answer.counts[name];
       if (counts.matches >= (limits.matchesEnough ?? Infinity)) {
         const left = counts.asked - repositories.length - missing.length;
+        counts.notWaitedFor = Math.max(0, left);
         if (left > 0)
           limited.push({
             repository: "",
@@ -167,9 +173,16 @@ function compare(a: FoundFile, b: FoundFile): number {
   return (
     b.file.score - a.file.score ||
     b.repository.rank - a.repository.rank ||
+    a.file.path.length - b.file.path.length ||
+    inOrder(a.file.path, b.file.path) ||
     a.repository.id - b.repository.id ||
-    a.file.document - b.file.document
+    // The same path on several branches: numbers of documents differ between replicas.
+    inOrder(a.file.oid, b.file.oid)
   );
+}
+
+function inOrder(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 function shown(
@@ -187,14 +200,19 @@ function shown(
   return files;
 }
 
-/** So many matches of these lines, and how many that are. */
+/** So many matches of these lines, and how many that are: those of the best ones. */
 function cut(lines: readonly LineMatch[], max: number): readonly [readonly LineMatch[], number] {
-  let taken = 0;
-  for (const [i, line] of lines.entries()) {
-    taken += line.ranges.length;
-    if (taken > max)
-      return [[...lines.slice(0, i), { ...line, ranges: line.ranges.slice(0, max - taken) }], max];
-    if (taken === max) return [i === lines.length - 1 ? lines : lines.slice(0, i + 1), max];
-  }
-  return [lines, taken];
+  const matches = lines.map(({ ranges }) => ranges.length);
+  const all = matches.reduce((sum, each) => sum + each, 0);
+  if (all <= max) return [lines, all];
+  const shown = bestLines(
+    lines.map(({ score }) => score),
+    matches,
+    max,
+  );
+  const kept = lines.flatMap((line, i) => {
+    if (shown[i] === 0) return [];
+    return shown[i] === matches[i] ? [line] : [{ ...line, ranges: line.ranges.slice(0, shown[i]) }];
+  });
+  return [kept, max];
 }

@@ -7,7 +7,8 @@ import { searchFleet } from "./fleet-search.ts";
 import { meantBy } from "./meant.ts";
 import { refusing, zoektRefusal } from "./refusal.ts";
 import { understand } from "./understand.ts";
-import { zoektList, ZoektList } from "./zoekt-list.ts";
+import { fieldOf, zoektList } from "./zoekt-list.ts";
+import { readList } from "./zoekt-request.ts";
 
 export const list = route({
   verb: "POST",
@@ -23,10 +24,10 @@ export const list = route({
     kind: "custom",
     async handle({ body }, call) {
       return refusing(async () => {
-        const parsed = ZoektList.safeParse(body ?? {});
-        if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
-        const { rows, missing } = await matching(parsed.data.Q, call);
-        return { List: zoektList(rows, parsed.data.Opts?.Field, missing) };
+        const { Q, Opts } = readList(body);
+        const field = fieldOf(Opts?.Field);
+        const { rows, missing } = await matching(Q, call);
+        return { List: zoektList(rows, field, missing) };
       });
     },
   },

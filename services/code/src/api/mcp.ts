@@ -204,7 +204,9 @@ async function searchCode(args: Record<string, unknown>, api: McpPorts["api"]): 
   for (const each of Result.Files) {
     const place = `${each.Repository} ${oneLine(each.FileName)} (commit ${each.Version.slice(0, 12)})`;
     lines.push("", place);
-    for (const match of each.LineMatches) if (!match.FileName) lines.push(...shownMatch(match));
+    // The best come first in an answer; a file is read from the top.
+    for (const match of each.LineMatches.toSorted((a, b) => a.LineNumber - b.LineNumber))
+      if (!match.FileName) lines.push(...shownMatch(match));
   }
   if (Result.Files.length < Result.FileCount)
     lines.push(

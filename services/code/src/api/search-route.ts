@@ -5,8 +5,9 @@ import { QueryError, type Query } from "../query/index.ts";
 import { FacetSum } from "../search/facets.ts";
 import { searchFleet, type FleetSearch } from "./fleet-search.ts";
 import { filesShownMax, gather, type FleetAnswer } from "./gather.ts";
-import { shardMatches, ZoektSearch, type ZoektOptions } from "./zoekt.ts";
+import { shardMatches } from "./zoekt.ts";
 import { zoektAnswer, zoektItem } from "./zoekt-json.ts";
+import { readSearch, type ZoektOptions } from "./zoekt-request.ts";
 import { refusing, zoektRefusal } from "./refusal.ts";
 import { understand } from "./understand.ts";
 
@@ -22,9 +23,7 @@ interface Wanted {
 
 /** Throws QueryError, and RangeError for what is no search at all. */
 function wanted(body: unknown, call: RouteCall): Wanted {
-  const parsed = ZoektSearch.safeParse(body);
-  if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
-  const { Q, RepoIDs, Opts } = parsed.data;
+  const { Q, RepoIDs, Opts } = readSearch(body);
   if (Q.trim() === "") throw new RangeError("Q is empty: say what to search for");
   const options = Opts ?? {};
   const understood = understand(Q, options.Literal);
@@ -47,6 +46,8 @@ function wanted(body: unknown, call: RouteCall): Wanted {
         matchesShownMax: options.MaxMatchDisplayCount || undefined,
         contextLines: options.NumContextLines,
         whole: options.Whole,
+        bm25: options.UseBM25Scoring,
+        explain: options.DebugScore,
         facets: options.Facets,
       },
     },

@@ -121,7 +121,9 @@ export const codeVerbs: Verbs = { add, list, search, remove, status, mcp };
 
 function showFile({ Repository, FileName, Version, LineMatches }: ShownFile, print: VerbCall["print"]): void {
   const place = `${Repository}@${Version.slice(0, 12)}:${oneLine(FileName)}`;
-  for (const { LineNumber, Line, FileName: named } of LineMatches ?? []) {
+  // The best come first in an answer; people read from the top.
+  const inOrder = (LineMatches ?? []).toSorted((a, b) => a.LineNumber - b.LineNumber);
+  for (const { LineNumber, Line, FileName: named } of inOrder) {
     const text = Buffer.from(Line, "base64")
       .toString("utf8")
       .replace(/\r?\n$/, "");

@@ -1,10 +1,10 @@
 /**
- * Matches as zoekt's chunks: neighbouring lines, context included, in one piece. It says where chunks begin and end and what they hold; `zoekt-json.ts` writes them in steps, because
+ * Matches as zoekt's chunks: lines that overlap, context included, in one piece. It says where chunks begin and end and what they hold; `zoekt-json.ts` writes them in steps, because
  * one of them can be a whole file.
  */
 import type { FileMatch, LineMatch } from "../engine/index.ts";
 
-/** Lines with matches that touch one another, with the lines around them. */
+/** Lines with matches that share a line, those around them included; lines that only stand next to each other are apart. */
 export interface Chunk {
   readonly matches: readonly LineMatch[];
   readonly firstLine: number;
@@ -22,7 +22,7 @@ export function* chunksOf(lines: readonly LineMatch[]): Generator<Chunk | undefi
   let best = lines[0];
   let end = 0;
   for (const [at, match] of lines.entries()) {
-    if (at > from && startOf(match) > end) {
+    if (at > from && startOf(match) >= end) {
       yield chunk(lines.slice(from, at), best!);
       from = at;
       best = match;
@@ -66,7 +66,7 @@ export function* contentOf({ matches, start }: Chunk): Generator<Uint8Array> {
 }
 
 /** A match in the name of a file is a chunk that is the name. */
-export function pathChunk({ path, pathRanges, score }: FileMatch): Record<string, unknown> {
+export function pathChunk({ path, pathRanges, pathScore = 0 }: FileMatch): Record<string, unknown> {
   const bytes = Buffer.from(path);
   const at = (offset: number): unknown => ({
     ByteOffset: offset,
@@ -79,7 +79,7 @@ export function pathChunk({ path, pathRanges, score }: FileMatch): Record<string
     FileName: true,
     Ranges: pathRanges.map(({ start, end }) => ({ Start: at(start), End: at(end) })),
     SymbolInfo: null,
-    Score: score,
+    Score: pathScore,
     DebugScore: "",
     BestLineMatch: 0,
   };

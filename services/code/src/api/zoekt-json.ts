@@ -1,17 +1,12 @@
 /** Writes zoekt's JSON in pieces, taking turns with others on the event loop: as one text, an answer of many megabytes would hold it up for as long as it takes to write. */
 import { JsonText } from "@keelson/runtime";
 import { Turns, type FileMatch, type LineMatch, type MatchRange, type Position } from "../engine/index.ts";
+import { bestFirst, type Ranked } from "./best-first.ts";
 import type { FleetAnswer, FoundFile } from "./gather.ts";
+import { linesApart, type LineApart } from "./lines-apart.ts";
+import { fileHead, fragment, lineHead, pathMatch, symbolInfo, zoektTotals } from "./zoekt.ts";
 import { chunksOf, contentOf, pathChunk, type Chunk } from "./zoekt-chunks.ts";
-import {
-  fileHead,
-  fragment,
-  lineHead,
-  pathMatch,
-  symbolInfo,
-  zoektTotals,
-  type ZoektOptions,
-} from "./zoekt.ts";
+import type { ZoektOptions } from "./zoekt-request.ts";
 
 const PIECE_CHARACTERS = 65_536;
 /** Matches that are written between two looks at the time. */
@@ -105,25 +100,29 @@ export async function zoektItem(
 
 async function writeFile(out: Writer, found: FoundFile, options: ZoektOptions): Promise<void> {
   const { file } = found;
-  out.add(JSON.stringify(fileHead(found)).slice(0, -1));
+  out.add(JSON.stringify(fileHead(found, options)).slice(0, -1));
   if (file.content !== undefined) {
     out.add(',"Content":');
     await out.bytes([file.content]);
   }
-  if (options.ChunkMatches === true) await writeChunks(out, file);
-  else await writeLines(out, file);
+  if (options.ChunkMatches === true) await writeChunks(out, file, options);
+  else await writeLines(out, file, options);
   out.add("}");
 }
 
-async function writeLines(out: Writer, file: FileMatch): Promise<void> {
+async function writeLines(out: Writer, file: FileMatch, options: ZoektOptions): Promise<void> {
   out.add(',"LineMatches":');
   if (file.lines.length === 0 && file.pathRanges.length > 0) out.add(`[${JSON.stringify(pathMatch(file))}]`);
-  else await out.list(file.lines, (line) => writeLine(out, line));
+  else {
+    const apart = linesApart(file.lines, options.NumContextLines ?? 0);
+    const ranked = bestFirst(apart, ({ score }) => score, options.UseBM25Scoring !== true);
+    await out.list(ranked, (line) => writeLine(out, line));
+  }
 }
 
-async function writeLine(out: Writer, line: LineMatch): Promise<void> {
+async function writeLine(out: Writer, { item: line, score }: Ranked<LineApart>): Promise<void> {
   const { text, before, after, ranges, start } = line;
-  out.add(`${JSON.stringify(lineHead(line)).slice(0, -1)},"Line":`);
+  out.add(`${JSON.stringify(lineHead(line, score)).slice(0, -1)},"Line":`);
   await out.bytes([text]);
   for (const [name, context] of [
     ["Before", before],
@@ -140,19 +139,22 @@ async function writeLine(out: Writer, line: LineMatch): Promise<void> {
   out.add("}");
 }
 
-async function writeChunks(out: Writer, file: FileMatch): Promise<void> {
+async function writeChunks(out: Writer, file: FileMatch, options: ZoektOptions): Promise<void> {
   out.add(',"ChunkMatches":');
   if (file.lines.length === 0 && file.pathRanges.length > 0) out.add(`[${JSON.stringify(pathChunk(file))}]`);
-  else await out.list(chunksOf(file.lines), (chunk) => writeChunk(out, chunk));
+  else {
+    const ranked = bestFirst(chunksOf(file.lines), ({ best }) => best.score, options.UseBM25Scoring !== true);
+    await out.list(ranked, (chunk) => writeChunk(out, chunk));
+  }
 }
 
-async function writeChunk(out: Writer, chunk: Chunk): Promise<void> {
+async function writeChunk(out: Writer, { item: chunk, score }: Ranked<Chunk>): Promise<void> {
   const { matches, best, firstLine, start } = chunk;
   const head = {
     ContentStart: location({ offset: start, line: firstLine, column: 1 }),
     FileName: false,
-    Score: best.score,
-    DebugScore: "",
+    Score: score,
+    DebugScore: best.debug ?? "",
     BestLineMatch: best.line,
   };
   out.add(`${JSON.stringify(head).slice(0, -1)},"Content":`);

@@ -1,20 +1,23 @@
 /** Zoekt's list of repositories, from what the catalogue says of them. */
-import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
 import { fileTemplate } from "./zoekt.ts";
 
-export const ZoektList = z.looseObject({
-  Q: z.string().default(""),
-  Opts: z.looseObject({ Field: z.int().optional() }).nullish(),
-});
-
 /** Zoekt's numbers for the formats that its clients read. */
 const FORMAT = { IndexFormatVersion: 16, IndexFeatureVersion: 12, IndexMinReaderVersion: 10 } as const;
+const REPOS = 0;
 const REPOS_MAP = 2;
+
+type ListField = typeof REPOS | typeof REPOS_MAP;
+
+/** Throws RangeError for one that there is not. */
+export function fieldOf(asked = REPOS): ListField {
+  if (asked === REPOS || asked === REPOS_MAP) return asked;
+  throw new RangeError(`Opts.Field is ${REPOS} (Repos) or ${REPOS_MAP} (ReposMap), not ${asked}`);
+}
 
 export function zoektList(
   rows: readonly RepositoryStatus[],
-  field: number | undefined,
+  field: ListField,
   missing: number,
 ): Record<string, unknown> {
   const total = {
@@ -48,14 +51,16 @@ function indexOf(row: RepositoryStatus): RepositoryStatus["replicas"][number]["i
 function statsOf(row: RepositoryStatus) {
   const index = indexOf(row);
   return {
-    Repos: 1,
+    // Only the sum says how many there are.
+    Repos: 0,
     Shards: row.replicas.filter(({ node }) => node !== undefined).length,
     Documents: index?.documents ?? 0,
-    IndexBytes: index?.memoryBytes ?? 0,
+    // What it takes besides its content.
+    IndexBytes: Math.max(0, (index?.memoryBytes ?? 0) - (index?.contentBytes ?? 0)),
     ContentBytes: index?.contentBytes ?? 0,
     NewLinesCount: index?.lines ?? 0,
-    DefaultBranchNewLinesCount: index?.lines ?? 0,
-    OtherBranchesNewLinesCount: 0,
+    DefaultBranchNewLinesCount: index?.defaultBranchLines ?? index?.lines ?? 0,
+    OtherBranchesNewLinesCount: index?.otherBranchesLines ?? 0,
   };
 }
 
@@ -83,7 +88,7 @@ function entry(row: RepositoryStatus, stats: ReturnType<typeof statsOf>): Record
       RawConfig: { archived: flag(row.archived), fork: flag(row.fork), public: flag(row.public) },
       Rank: row.rank,
       IndexOptions: "",
-      HasSymbols: true,
+      HasSymbols: index?.symbols ?? false,
       Tombstone: false,
       LatestCommitDate: time,
     },
@@ -103,7 +108,7 @@ function entry(row: RepositoryStatus, stats: ReturnType<typeof statsOf>): Record
 
 function mapEntry(row: RepositoryStatus): Record<string, unknown> {
   return {
-    HasSymbols: true,
+    HasSymbols: indexOf(row)?.symbols ?? false,
     Branches: branchesOf(row),
     IndexTimeUnix: Math.floor((indexOf(row)?.indexedAt ?? 0) / 1_000),
   };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { FileMatch, LineMatch } from "../engine/index.ts";
 import type { FleetAnswer } from "./gather.ts";
 import { zoektAnswer } from "./zoekt-json.ts";
-import type { ZoektOptions } from "./zoekt.ts";
+import type { ZoektOptions } from "./zoekt-request.ts";
 
 const decode = (text: unknown): string => Buffer.from(String(text), "base64").toString();
 
@@ -65,6 +65,7 @@ function answer(change: Partial<FileMatch>): FleetAnswer {
     documents: 5,
     documentsScanned: 3,
     bytesScanned: 10,
+    notWaitedFor: 0,
   };
   return {
     files: [{ file, repository }],
@@ -118,7 +119,8 @@ test("a result has zoekt's fields, the commit of the file's branch, and says wha
       Before: null,
       After: null,
       FileName: false,
-      Score: 2,
+      // Its own, and for being the first.
+      Score: 3,
       DebugScore: "",
       LineFragments: [
         {
@@ -154,7 +156,7 @@ test("a match in the name alone is a line that is the name, with columns in char
   ]);
 });
 
-test("chunks join neighbouring lines with their context, each line once", async () => {
+test("chunks join lines that share lines around them, each line once, and the best chunk is first", async () => {
   // one\nab2\nmid\nab4\nfive\n … ab9
   const lines = [
     line(2, 4, "ab2", { before: "one\n", after: "mid\n" }),
@@ -163,8 +165,8 @@ test("chunks join neighbouring lines with their context, each line once", async 
   ];
   const file = fileOf(await zoektResult(answer({ lines }), { ChunkMatches: true }, 1));
   const chunks = file["ChunkMatches"] as unknown as Record<string, unknown>[];
-  expect(chunks.map(({ Content }) => decode(Content))).toEqual(["one\nab2\nmid\nab4\nfive\n", "ab9\n"]);
-  expect(chunks[0]).toMatchObject({
+  expect(chunks.map(({ Content }) => decode(Content))).toEqual(["ab9\n", "one\nab2\nmid\nab4\nfive\n"]);
+  expect(chunks[1]).toMatchObject({
     ContentStart: { ByteOffset: 0, LineNumber: 1, Column: 1 },
     BestLineMatch: 4,
     Ranges: [
@@ -175,7 +177,7 @@ test("chunks join neighbouring lines with their context, each line once", async 
       { Start: { ByteOffset: 13, LineNumber: 4, Column: 2 } },
     ],
   });
-  expect(chunks[1]).toMatchObject({ ContentStart: { ByteOffset: 40, LineNumber: 9, Column: 1 } });
+  expect(chunks[0]).toMatchObject({ ContentStart: { ByteOffset: 40, LineNumber: 9, Column: 1 }, Score: 9.5 });
 });
 
 test("a chunk holds all lines that its matches touch, and empty ones keep their place", async () => {
@@ -196,6 +198,85 @@ test("a chunk holds all lines that its matches touch, and empty ones keep their 
   });
 });
 
+test("lines that only stand next to each other are chunks of their own", async () => {
+  const lines = [line(1, 0, "ab"), line(2, 3, "b")];
+  const file = fileOf(await zoektResult(answer({ lines }), { ChunkMatches: true }, 1));
+  const chunks = file["ChunkMatches"] as unknown as Record<string, unknown>[];
+  expect(chunks.map(({ Content }) => decode(Content))).toEqual(["b\n", "ab\n"]);
+});
+
+test("the best line is first, of equal ones the first in the file, and each says how it came by its score", async () => {
+  const lines = [1, 2, 3, 4].map((number) => ({
+    ...line(number, number * 4, "abc"),
+    score: number === 3 ? 500 : 50,
+    debug: `because ${number}`,
+  }));
+  const found = answer({ lines, score: 80_500, debug: "because of 3" });
+  const file = fileOf(await zoektResult(found, {}, 1));
+  expect(file["LineMatches"]).toMatchObject([
+    { LineNumber: 3, Score: 500.5, DebugScore: "because 3" },
+    { LineNumber: 1, Score: 51 },
+    { LineNumber: 2, Score: 50.75 },
+    { LineNumber: 4, Score: 50.25 },
+  ]);
+  expect(file["Debug"]).toBe("because of 3");
+  // Ten million times its own score, the rank of its repository, and something for a short path.
+  expect(file["Score"]).toBe(805_000_000_300 + 10 / 8);
+  const bm25 = fileOf(await zoektResult(found, { UseBM25Scoring: true }, 1));
+  expect(bm25["Score"]).toBe(80_500);
+  expect(bm25["LineMatches"]).toMatchObject([{ LineNumber: 3, Score: 500 }, { Score: 50 }, {}, {}]);
+});
+
+test("what matches over several lines is a part on each of them, with the lines around each", async () => {
+  // 1: one, 2: xab, 3: mid, 4: cd b, 5: end
+  const crossing: LineMatch = {
+    ...line(2, 4, "xab", { before: "one\n", after: "end\n" }),
+    end: 17,
+    text: Buffer.from("xab\nmid\ncd b\n"),
+    score: 50,
+    ranges: [{ start: { offset: 5, line: 2, column: 2 }, end: { offset: 14, line: 4, column: 3 } }],
+  };
+  const after = { ...line(4, 12, "cd b", { before: "mid\n", after: "end\n" }), score: 50 };
+  const file = fileOf(await zoektResult(answer({ lines: [crossing, after] }), { NumContextLines: 1 }, 1));
+  const shown = file["LineMatches"] as unknown as Record<string, unknown>[];
+  expect(
+    shown.map(({ LineNumber, LineStart, LineEnd, Line, Before, After }) => [
+      LineNumber,
+      LineStart,
+      LineEnd,
+      ...[Line, Before, After].map(decode),
+    ]),
+  ).toEqual([
+    [2, 4, 8, "xab\n", "one\n", "mid\n"],
+    [3, 8, 12, "mid\n", "xab\n", "cd b\n"],
+    [4, 12, 17, "cd b\n", "mid\n", "end\n"],
+  ]);
+  expect(
+    shown.map(({ LineFragments }) =>
+      (LineFragments as { LineOffset: number; MatchLength: number }[]).map(({ LineOffset, MatchLength }) => [
+        LineOffset,
+        MatchLength,
+      ]),
+    ),
+  ).toEqual([
+    [[1, 2]],
+    [[0, 3]],
+    [
+      [0, 2],
+      [3, 1],
+    ],
+  ]);
+  // A line break at the end of what matched is no part of the line.
+  const broken = {
+    ...line(1, 0, "ab"),
+    ranges: [{ start: { offset: 1, line: 1, column: 2 }, end: { offset: 3, line: 1, column: 4 } }],
+  };
+  const [one] = fileOf(await zoektResult(answer({ lines: [broken] }), {}, 1))[
+    "LineMatches"
+  ] as unknown as Record<string, unknown>[];
+  expect(one!["LineFragments"]).toMatchObject([{ LineOffset: 1, MatchLength: 1 }]);
+});
+
 test("bytes that do not fit one step of base64 come out whole", async () => {
   const text = Buffer.from("é\u0000b".repeat(40_000));
   const lines = [{ ...line(1, 0, "b"), text, before: text, after: text }];
@@ -207,7 +288,9 @@ test("bytes that do not fit one step of base64 come out whole", async () => {
 
 test("others have their turn while one file of very many matches is written, in one chunk or in as many", async () => {
   for (const step of [1, 2]) {
-    const lines = Array.from({ length: 20_000 }, (_, i) => line(i * step + 1, i * step * 4, "abc"));
+    // Those of the first kind have the next line as what follows.
+    const around = step === 1 ? { after: "abc\n" } : {};
+    const lines = Array.from({ length: 20_000 }, (_, i) => line(i * step + 1, i * step * 4, "abc", around));
     let turns = 0;
     const count = setInterval(() => turns++, 0);
     const { pieces } = await zoektAnswer(answer({ lines }), { ChunkMatches: true }, () => 1);

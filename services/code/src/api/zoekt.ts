@@ -2,37 +2,12 @@
  * Zoekt's JSON, as its clients expect it: field for field, with bytes in base64. What it has no word for (which repositories did not answer, and why) is added
  * in fields that its clients do not know. `zoekt-json.ts` writes it.
  */
-import { z } from "zod";
-import type { LineMatch, MatchRange, SymbolInfo } from "../engine/index.ts";
+import type { SymbolInfo } from "../engine/index.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import { commitOf } from "../repository.ts";
 import type { FleetAnswer, FoundFile } from "./gather.ts";
-
-export const ZoektSearch = z.looseObject({
-  Q: z.string(),
-  RepoIDs: z.array(z.int().min(0)).nullish(),
-  Opts: z
-    .looseObject({
-      EstimateDocCount: z.boolean().optional(),
-      Whole: z.boolean().optional(),
-      ShardMaxMatchCount: z.int().min(0).optional(),
-      TotalMaxMatchCount: z.int().min(0).optional(),
-      ShardRepoMaxMatchCount: z.int().min(0).optional(),
-      /** Nanoseconds. */
-      MaxWallTime: z.number().min(0).optional(),
-      MaxDocDisplayCount: z.int().min(0).optional(),
-      MaxMatchDisplayCount: z.int().min(0).optional(),
-      NumContextLines: z.int().min(0).max(100).optional(),
-      ChunkMatches: z.boolean().optional(),
-      /** Not zoekt's: patterns are text. */
-      Literal: z.boolean().optional(),
-      /** Not zoekt's: files by repository, language and folder are counted, in a stream. */
-      Facets: z.boolean().optional(),
-    })
-    .nullish(),
-});
-
-export type ZoektOptions = NonNullable<z.output<typeof ZoektSearch>["Opts"]>;
+import type { LineApart, Place } from "./lines-apart.ts";
+import type { ZoektOptions } from "./zoekt-request.ts";
 
 const shardMatchesMax = 100_000;
 
@@ -42,8 +17,9 @@ export function shardMatches({
   ShardRepoMaxMatchCount,
   MaxDocDisplayCount,
 }: ZoektOptions): number {
-  if (ShardRepoMaxMatchCount) return ShardRepoMaxMatchCount;
-  if (ShardMaxMatchCount) return ShardMaxMatchCount;
+  // A repository is one shard here: whichever is said first ends it.
+  const asked = Math.min(ShardRepoMaxMatchCount || Infinity, ShardMaxMatchCount || Infinity);
+  if (asked < Infinity) return asked;
   return MaxDocDisplayCount ? Math.max(shardMatchesMax, MaxDocDisplayCount) : shardMatchesMax;
 }
 
@@ -61,7 +37,7 @@ export function zoektTotals(answer: FleetAnswer, durationMs: number): Record<str
     FilesLoaded: counts.documentsScanned,
     FilesSkipped: 0,
     ShardsScanned: repositories.length,
-    ShardsSkipped: 0,
+    ShardsSkipped: counts.notWaitedFor,
     ShardsSkippedFilter: counts.leftOut,
     MatchCount: counts.matches,
     NgramMatches: 0,
@@ -80,7 +56,7 @@ export function zoektTotals(answer: FleetAnswer, durationMs: number): Record<str
 }
 
 /** A file without its matches. What zoekt leaves out when it is empty is left out: some of its clients take no null there. */
-export function fileHead({ file, repository }: FoundFile): Record<string, unknown> {
+export function fileHead({ file, repository }: FoundFile, options: ZoektOptions): Record<string, unknown> {
   const version =
     repository.heads.find(({ branch }) => file.branches.includes(branch))?.commit ??
     commitOf(repository.heads);
@@ -90,26 +66,32 @@ export function fileHead({ file, repository }: FoundFile): Record<string, unknow
     Version: version,
     Language: file.language,
     Branches: file.branches,
-    Score: file.score,
+    Score: options.UseBM25Scoring === true ? file.score : fullScore(file, repository),
+    ...(file.debug === undefined ? {} : { Debug: file.debug }),
     RepositoryPriority: repository.rank,
     RepositoryID: repository.id,
     Checksum: Buffer.from(file.oid, "hex").subarray(0, 8).toString("base64"),
   };
 }
 
+/** So that who gets answers one by one can put files in order by this alone: first how well they match, then the rank of their repositories, then the shorter path. */
+function fullScore({ score, path }: FoundFile["file"], { rank }: FoundFile["repository"]): number {
+  return score * 10_000_000 + rank * 100 + 10 / (1 + path.length);
+}
+
 /** A line without its text, what is around it, and the places that matched. */
-export function lineHead(match: LineMatch): Record<string, unknown> {
+export function lineHead(match: LineApart, score: number): Record<string, unknown> {
   return {
     LineStart: match.start,
     LineEnd: match.end,
     LineNumber: match.line,
     FileName: false,
-    Score: match.score,
-    DebugScore: "",
+    Score: score,
+    DebugScore: match.debug ?? "",
   };
 }
 
-export function fragment({ start, end, symbol }: MatchRange, lineStart: number): Record<string, unknown> {
+export function fragment({ start, end, symbol }: Place, lineStart: number): Record<string, unknown> {
   return {
     LineOffset: start.offset - lineStart,
     Offset: start.offset,
@@ -124,7 +106,7 @@ export function symbolInfo(symbol: SymbolInfo | undefined): Record<string, strin
 }
 
 /** A match in the name of a file is a line that is the name. */
-export function pathMatch({ path, pathRanges, score }: FoundFile["file"]): Record<string, unknown> {
+export function pathMatch({ path, pathRanges, pathScore = 0 }: FoundFile["file"]): Record<string, unknown> {
   return {
     Line: Buffer.from(path).toString("base64"),
     LineStart: 0,
@@ -133,7 +115,7 @@ export function pathMatch({ path, pathRanges, score }: FoundFile["file"]): Recor
     Before: null,
     After: null,
     FileName: true,
-    Score: score,
+    Score: pathScore,
     DebugScore: "",
     LineFragments: pathRanges.map(({ start, end }) => ({
       LineOffset: start,

@@ -40,6 +40,8 @@ export interface IndexStats {
   /** What is on several of the others counts for each. */
   readonly otherBranchesLines: number;
   readonly segments: number;
+  /** The second pass has been through all of it. */
+  readonly symbols: boolean;
 }
 
 /** An immutable index of one repository. It stays until released; a search in progress keeps it until it ends. */

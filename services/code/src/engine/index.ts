@@ -17,6 +17,7 @@ export type {
 } from "./engine.ts";
 export { openCtags, type SymbolReader } from "./symbols/ctags.ts";
 export { Turns } from "./turns.ts";
+export { bestLines } from "./rank/best-lines.ts";
 export { bytesOfFile, bytesOfLine } from "./shown-bytes.ts";
 export { openEngine } from "./local/open-engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";

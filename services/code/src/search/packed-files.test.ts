@@ -41,12 +41,12 @@ async function packFiles(files: readonly FileMatch[]): Promise<Uint8Array> {
 
 test("what is packed is unpacked as it was", async () => {
   const files = [
-    file("only its name"),
+    file("only its name", { pathScore: 7_500, debug: "because é" }),
     file("with context", {
       lines: [
         line(1, 2, { before: Buffer.from("a\nb"), after: Buffer.alloc(0) }),
         line(5, 1, { after: Buffer.from("z") }),
-        line(6, 0),
+        line(6, 0, { debug: "because" }),
       ],
     }),
     file("whole", { content: Buffer.from([0, 255, 10]), lines: [line(2, 1)] }),

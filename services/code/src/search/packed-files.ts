@@ -19,8 +19,18 @@ type PackedFile = Omit<FileMatch, "lines" | "content"> & { readonly contentBytes
 /** Start and end, each as offset, line and column, and the symbol when there is one. */
 type PackedRange = readonly [number, number, number, number, number, number, SymbolInfo?];
 
-/** Number, start, end, score, lengths of text (-1: more ranges of the line before), before and after (-1: there is none), ranges. */
-type PackedLine = readonly [number, number, number, number, number, number, number, readonly PackedRange[]];
+/** Number, start, end, score, lengths of text (-1: more ranges of the line before), before and after (-1: there is none), ranges, how it came by its score. */
+type PackedLine = readonly [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  readonly PackedRange[],
+  string?,
+];
 
 interface Part {
   readonly file?: PackedFile;
@@ -135,14 +145,24 @@ export class FilePacker {
 }
 
 function packLine(
-  { line, start, end, score, text, before, after }: LineMatch,
+  { line, start, end, score, text, before, after, debug }: LineMatch,
   ranges: readonly PackedRange[],
   pieces: Uint8Array[],
 ): PackedLine {
   pieces.push(text);
   if (before !== undefined) pieces.push(before);
   if (after !== undefined) pieces.push(after);
-  return [line, start, end, score, text.length, before?.length ?? -1, after?.length ?? -1, ranges];
+  const packed = [
+    line,
+    start,
+    end,
+    score,
+    text.length,
+    before?.length ?? -1,
+    after?.length ?? -1,
+    ranges,
+  ] as const;
+  return debug === undefined ? packed : [...packed, debug];
 }
 
 function packRange({ start, end, symbol }: MatchRange): PackedRange {
@@ -187,7 +207,7 @@ function cutter(bytes: Buffer): (length: number) => Buffer {
 }
 
 function unpackLine(
-  [line, start, end, score, textBytes, beforeBytes, afterBytes]: PackedLine,
+  [line, start, end, score, textBytes, beforeBytes, afterBytes, , debug]: PackedLine,
   ranges: MatchRange[],
   cut: (length: number) => Buffer,
 ): OpenLine {
@@ -196,6 +216,7 @@ function unpackLine(
     start,
     end,
     score,
+    ...(debug === undefined ? {} : { debug }),
     text: cut(textBytes),
     ...(beforeBytes < 0 ? {} : { before: cut(beforeBytes) }),
     ...(afterBytes < 0 ? {} : { after: cut(afterBytes) }),

@@ -17,6 +17,10 @@ export interface ShardSearchOptions {
   readonly filesShownMax?: number | undefined;
   readonly matchesShownMax?: number | undefined;
   readonly contextLines?: number | undefined;
+  /** Rank by BM25. */
+  readonly bm25?: boolean | undefined;
+  /** Say how files and lines came by their scores. */
+  readonly explain?: boolean | undefined;
   /** Whole files in the answer. */
   readonly whole?: boolean | undefined;
   /** Count the files by language and folder. */
@@ -24,7 +28,14 @@ export interface ShardSearchOptions {
 }
 
 /** Why an answer may lack something. */
-type ShardPartialReason = "time-cap" | "matches-max" | "cancelled" | "answer-bytes" | "answer-memory";
+type ShardPartialReason =
+  | "time-cap"
+  | "matches-max"
+  | "cancelled"
+  | "answer-bytes"
+  | "answer-memory"
+  /** They were asked for, and are not known. */
+  | "symbols";
 
 /** One repository's answer: everything in it is of one set of commits. */
 export interface ShardAnswer {

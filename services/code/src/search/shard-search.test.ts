@@ -55,6 +55,21 @@ test.each([
   expect(files.find(({ path }) => path === "two.go")?.branches).toEqual(branches);
 });
 
+test("says so when symbols are asked for that nobody has read", async () => {
+  const without: CodeIndex = {
+    ...index,
+    branches: index.branches,
+    stats: { ...index.stats, symbols: false },
+    search: (query, options) => index.search(query, options),
+  };
+  const partial = async (of: CodeIndex, query: string): Promise<string | undefined> =>
+    (await searched(of, { query: parseQuery(query), options: { timeCapMs: 1_000 } })).partial;
+  for (const query of ["sym:alpha", "alpha or (sym:beta file:go)", "alpha -sym:beta"])
+    expect(await partial(without, query)).toBe("symbols");
+  expect(await partial(without, "alpha")).toBeUndefined();
+  expect(await partial(index, "sym:alpha")).toBeUndefined();
+});
+
 test("a file that was found without any text has its whole name for a match", async () => {
   const request = { query: parseQuery("branch:dev"), options: { timeCapMs: 1_000 } };
   expect((await searched(index, request)).files).toMatchObject([

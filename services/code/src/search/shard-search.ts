@@ -45,6 +45,8 @@ export async function searchShard(
   const settled = simplify(await answerRepositories(index, own, { timeCapMs, signal }, unsure));
   if (settled.kind === "const" && !settled.value) return { ...NOTHING, ...unsure };
   const { filesShownMax, matchesShownMax, matchesMax, contextLines, whole, facets = false } = options;
+  const { bm25 = false, explain = false } = options;
+  const symbolsLack = asksForSymbols(settled) && !index.stats.symbols;
   const narrowed = branchesMeant(settled, index);
   const search = async (taker: PackingTaker): Promise<Searched> => {
     try {
@@ -57,6 +59,8 @@ export async function searchShard(
           more: (lines) => taker.more(lines),
         },
         bytesShownMax: answers.answerBytesMax,
+        bm25,
+        explain,
         // Facets are of more files than are shown.
         ...(facets ? { filesListedMax: Math.max(filesShownMax ?? 0, facetFilesMax) } : {}),
         ...(matchesMax === undefined ? {} : { matchesMax }),
@@ -65,7 +69,8 @@ export async function searchShard(
         ...(contextLines === undefined ? {} : { contextLines }),
         ...(whole === undefined ? {} : { whole }),
       });
-      const partial = taker.partial ?? result.partial ?? unsure.partial;
+      const partial =
+        taker.partial ?? result.partial ?? unsure.partial ?? (symbolsLack ? "symbols" : undefined);
       const { listed = [], counts } = result;
       return {
         packed: taker.finish(),
@@ -94,6 +99,22 @@ export async function searchShard(
     // A newer commit came meanwhile. What was counted is true of the one before, and says that files are missing.
     if (error instanceof EngineError && error.code === "CLOSED") return searched;
     throw error;
+  }
+}
+
+/** Where none have been read, nothing is found in them: that must not look like an answer. */
+function asksForSymbols(query: Query): boolean {
+  switch (query.kind) {
+    case "symbol":
+      return true;
+    case "and":
+    case "or":
+      return query.children.some(asksForSymbols);
+    case "not":
+    case "type":
+      return asksForSymbols(query.child);
+    default:
+      return false;
   }
 }
 

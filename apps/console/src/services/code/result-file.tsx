@@ -23,7 +23,8 @@ export function ResultFile({
   const [all, setAll] = useState(false);
   const lines = (LineMatches ?? []).filter((line) => !line.FileName);
   const name = (LineMatches ?? []).find((line) => line.FileName);
-  const shown = all ? lines : lines.slice(0, LINES_FIRST);
+  // The best come first in an answer; of those that are shown people read from the top.
+  const shown = (all ? lines : lines.slice(0, LINES_FIRST)).toSorted((a, b) => a.LineNumber - b.LineNumber);
   const { text, literal, matchCase } = question;
   // Colours are worked out once: while answers come in, most files stay as they are.
   const drawn = useMemo(

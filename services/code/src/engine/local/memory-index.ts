@@ -270,6 +270,7 @@ export class MemoryIndex implements CodeIndex {
       defaultBranchLines,
       otherBranchesLines,
       segments: this.parts.length,
+      symbols: this.parts.every(({ symbols }) => symbols !== undefined),
     };
   }
 }
