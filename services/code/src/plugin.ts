@@ -9,6 +9,7 @@ import { CODE_ERRORS } from "./code-error.ts";
 import { CodeNode } from "./code-node.ts";
 import { openEngine } from "./engine/index.ts";
 import { CODE_ALERTS, CODE_METRICS } from "./metrics.ts";
+import { MemoryWatch } from "./memory-watch.ts";
 import { openNativeHeap } from "./native-heap.ts";
 import { matchText } from "./query/index.ts";
 import { processTerms } from "./process-memory.ts";
@@ -20,9 +21,27 @@ export const codePlugin = definePlugin({
   config: codeSettings,
   needs: ["data"],
   service(context) {
-    openNativeHeap((why) => context.log.warn({ why }, "freed memory may stay with the process"));
-    const engine = openEngine(processTerms(context.config), { clock: context.clock });
-    return new CodeNode({ context, engine, matcher: matchText, tracer: context.tracer }).service();
+    const tell = (why: string): void => context.log.warn({ why }, "freed memory may stay with the process");
+    const heap = openNativeHeap(tell);
+    const { config, clock } = context;
+    const watch =
+      heap &&
+      new MemoryWatch({
+        clock,
+        memoryBytes: config.memory,
+        rssBytes: () => process.memoryUsage.rss(),
+        trim: () => heap.trim(),
+        failed: tell,
+      });
+    const engine = openEngine(processTerms(config), { clock });
+    const service = new CodeNode({ context, engine, matcher: matchText, tracer: context.tracer }).service();
+    return {
+      ...service,
+      stop: async () => {
+        watch?.stop();
+        await service.stop?.();
+      },
+    };
   },
   http: { search, stream, list, print, add, remove, set, status, webhook },
   verbs: codeVerbs,

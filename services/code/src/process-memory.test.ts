@@ -9,6 +9,7 @@ test("a node with little memory has two searching threads in all, small ones to 
   expect(termsOf(224, 1)).toEqual({ memoryBytes: 32 * MIB, workers: 1, spareWorkers: 1, small: true });
   expect(termsOf(224, 2)).toMatchObject({ workers: 2, spareWorkers: 0 });
   expect(termsOf(512, 1)).toMatchObject({ memoryBytes: 288 * MIB, spareWorkers: 1, small: true });
+  expect(termsOf(1_024, 2)).toMatchObject({ spareWorkers: 2, small: true });
 });
 
 test("a node with more has four threads besides those that it was told to have, and never fewer than it was told", () => {

@@ -2,13 +2,14 @@ import { ManualClock } from "@keelson/testkit";
 import { SystemClock } from "@keelson/runtime";
 import { expect, test } from "vitest";
 import { ArenaSet } from "../memory/arena-set.ts";
+import { SMALL_TEXT_BYTES, TEXT_BYTES } from "../segment/writer.ts";
 import { buildIndex } from "./build.ts";
 import { Builder, type TextMemory } from "./build-memory.ts";
 import { Searchers } from "./searchers.ts";
 
 test("a build that comes after a pause has the memory of the one before it while that is not collected", async () => {
   const clock = new ManualClock();
-  const builder = new Builder(new ArenaSet(1 << 20, 1), clock, false);
+  const builder = new Builder(new ArenaSet(1 << 20, 1), clock, { stays: false, textBytes: TEXT_BYTES });
   const memories: TextMemory[] = [];
   const use = (): Promise<unknown> => builder.use(async (memory) => memories.push(memory));
   await use();
@@ -20,7 +21,7 @@ test("a build that comes after a pause has the memory of the one before it while
 
 test("where memory is short what builds stays", async () => {
   const clock = new ManualClock();
-  const builder = new Builder(new ArenaSet(1 << 20, 1), clock, true);
+  const builder = new Builder(new ArenaSet(1 << 20, 1), clock, { stays: true, textBytes: SMALL_TEXT_BYTES });
   await builder.use(async () => undefined);
   expect(clock.timers).toBe(0);
   await builder.stop();
@@ -30,7 +31,7 @@ test("a repository of more text than a small building memory holds is found whol
   const clock = new SystemClock();
   const arenas = new ArenaSet(32 << 20, 1);
   const searchers = new Searchers({ threads: 1, spares: 0, stay: true }, arenas.arenas, clock);
-  const builder = new Builder(arenas, clock, true);
+  const builder = new Builder(arenas, clock, { stays: true, textBytes: SMALL_TEXT_BYTES });
   const filler = "a line with some words to fill it\n";
   const files = [2, 2, 2, 5].map((mib, i) => ({
     path: `${i}.txt`,

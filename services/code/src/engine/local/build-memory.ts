@@ -6,7 +6,7 @@ import type { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "@keelson/kernel";
 import { createMemory, type WasmMemory } from "../kernels/wasm.ts";
 import type { ArenaSet, SharedPlace } from "../memory/arena-set.ts";
-import { SMALL_TEXT_BYTES, TEXT_BYTES, writerPlan, type PlacedDocument } from "../segment/writer.ts";
+import { writerPlan, type PlacedDocument } from "../segment/writer.ts";
 import type { FromBuilder, ToBuilder } from "../threads/protocol.ts";
 import { startThread } from "../threads/start-thread.ts";
 
@@ -40,11 +40,16 @@ export class Builder {
   #turn: Promise<unknown> = Promise.resolve();
   #users = 0;
 
-  constructor(arenas: ArenaSet, clock: Clock, small: boolean) {
+  /** `stays`: what builds does not go away. */
+  constructor(
+    arenas: ArenaSet,
+    clock: Clock,
+    { stays, textBytes }: { readonly stays: boolean; readonly textBytes: number },
+  ) {
     this.#arenas = arenas;
     this.#clock = clock;
-    this.#textBytes = small ? SMALL_TEXT_BYTES : TEXT_BYTES;
-    this.#stays = small;
+    this.#textBytes = textBytes;
+    this.#stays = stays;
   }
 
   /** One build at a time has the memory; the others wait here. */

@@ -3,6 +3,7 @@ import type { Clock } from "@keelson/kernel";
 import type { CodeEngine, EngineOptions } from "../engine.ts";
 import { ArenaSet } from "../memory/arena-set.ts";
 import { keepYoungRoomSmall } from "../threads/young-room.ts";
+import { SMALL_TEXT_BYTES, TEXT_BYTES } from "../segment/writer.ts";
 import { addSymbols } from "./add-symbols.ts";
 import { buildIndex } from "./build.ts";
 import { Builder } from "./build-memory.ts";
@@ -11,6 +12,8 @@ import { SPARE_THREADS, Searchers } from "./searchers.ts";
 
 const THREADS = 2;
 const THREADS_MAX = 64;
+/** Below this an index is built in small parts: what building takes is much beside it, and large parts would leave gaps that others do not fit into. */
+const SMALL_PARTS_BYTES = 640 << 20;
 
 export function openEngine(options: EngineOptions, ports: { readonly clock: Clock }): CodeEngine {
   const { small = false } = options;
@@ -19,7 +22,10 @@ export function openEngine(options: EngineOptions, ports: { readonly clock: Cloc
   const spares = Math.min(THREADS_MAX - threads, Math.max(0, options.spareWorkers ?? SPARE_THREADS));
   const arenas = new ArenaSet(options.memoryBytes, threads + spares);
   const searchers = new Searchers({ threads, spares, stay: small }, arenas.arenas, ports.clock);
-  const builder = new Builder(arenas, ports.clock, small);
+  const builder = new Builder(arenas, ports.clock, {
+    stays: small,
+    textBytes: small && options.memoryBytes < SMALL_PARTS_BYTES ? SMALL_TEXT_BYTES : TEXT_BYTES,
+  });
   const indexPorts = { arenas, searchers, clock: ports.clock };
   return {
     build: (documents, terms) => buildIndex(documents, terms, indexPorts, builder),
