@@ -4,11 +4,14 @@
  * fewer nodes are wanted.
  */
 import type { Epoch, Prepared, Shard, ShardRequest } from "@keelson/kernel";
+import type { SentRequest } from "@keelson/runtime";
+import type { PushedRepository } from "./api/pushed-repository.ts";
 import { CodeError } from "./code-error.ts";
 import { addsMax, editsMax, type RepositoryCatalogue } from "./catalogue.ts";
 import { GitError, parseRemote } from "./git/index.ts";
 import { pageOf, type Page, type PageRequest } from "./repository-page.ts";
 import type { IndexRecord, Repository } from "./repository.ts";
+import type { WebhookCheck } from "./webhook-check.ts";
 
 interface AddedRepository {
   readonly url: string;
@@ -42,6 +45,7 @@ interface CatalogueShardPorts {
   readonly catalogue: RepositoryCatalogue;
   readonly wall: () => number;
   readonly status: (rows: readonly Repository[]) => RepositoryStatus[];
+  readonly webhooks: WebhookCheck;
   /** Begins and ends the first replica's care for the fleet. */
   readonly care: () => () => void;
 }
@@ -82,7 +86,9 @@ export class CatalogueShard implements Prepared, Shard {
       case "wanted":
         return this.#wanted((body as { ids: readonly number[] }).ids);
       case "poke":
-        return this.#poke((body as { name?: string; url?: string }) ?? {});
+        return this.#poke((body as PushedRepository | null) ?? {});
+      case "signed":
+        return this.#signed(body as SentRequest);
       case "list":
         return this.#page(body as PageRequest | null, (rows) => rows);
       case "status":
@@ -92,7 +98,7 @@ export class CatalogueShard implements Prepared, Shard {
       default:
         throw new CodeError(
           "BAD_REQUEST",
-          `the catalogue is asked for add, remove, set, wanted, poke, list, status or unheld, not ${method}`,
+          `the catalogue is asked for add, remove, set, wanted, poke, signed, list, status or unheld, not ${method}`,
         );
     }
   }
@@ -167,15 +173,39 @@ export class CatalogueShard implements Prepared, Shard {
     return { woken: resting.length };
   }
 
-  async #poke({ name, url }: { readonly name?: string; readonly url?: string }): Promise<{ poked: number }> {
+  /** Rejects unless a request is rightly signed. One that has shown a token need not be, where there is no secret to check it with. */
+  async #signed(sent: SentRequest): Promise<null> {
+    const { webhooks } = this.#ports;
+    if (sent.proven && !webhooks.checks) return null;
+    let why;
+    try {
+      why = await webhooks.problemOf(sent);
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      throw new CodeError("WEBHOOK_UNCHECKED", `webhookSecret of this node cannot be read: ${error.message}`);
+    }
+    if (why !== undefined) throw new CodeError("WEBHOOK_REFUSED", why);
+    return null;
+  }
+
+  async #poke({ name, urls, path }: PushedRepository): Promise<{ poked: number }> {
     const { catalogue } = this.#ports;
-    if (name === undefined && url === undefined)
+    if (name === undefined && urls === undefined && path === undefined)
       throw new CodeError("BAD_REQUEST", "say which repository has something new: its name, or its address");
-    const same = (row: Repository): boolean =>
-      row.name === name || (url !== undefined && plain(row.url) === plain(url));
+    const meant = new Set(urls?.map(plain));
+    const end = path === undefined ? undefined : `/${path.toLowerCase()}`;
+    const same = (row: Repository): boolean => {
+      if (row.name === name) return true;
+      if (meant.size === 0 && end === undefined) return false;
+      const address = plain(row.url);
+      return meant.has(address) || (end !== undefined && address.endsWith(end));
+    };
     const found = catalogue.all().filter(same);
     if (found.length === 0)
-      throw new CodeError("REPOSITORY_UNKNOWN", `there is no repository ${name ?? url ?? ""}`);
+      throw new CodeError(
+        "REPOSITORY_UNKNOWN",
+        `there is no repository ${name ?? urls?.[0] ?? path ?? ""}: add it first`,
+      );
     await Promise.all(found.map(({ id }) => catalogue.poke(id)));
     return { poked: found.length };
   }

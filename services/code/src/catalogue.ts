@@ -48,6 +48,7 @@ export class RepositoryCatalogue {
   readonly #sizes = new Map<number, number>();
   /** By node. */
   readonly loads = new Map<string, LoadRecord>();
+  readonly #poking = new Map<number, { readonly written: Promise<void>; again?: Promise<void> }>();
   readonly #listeners = new Set<(about: string) => void>();
   readonly #unfollow: () => void;
 
@@ -153,8 +154,25 @@ export class RepositoryCatalogue {
     });
   }
 
-  /** Somebody says that a repository has something new. */
-  async poke(id: number): Promise<void> {
+  /** Somebody says that a repository has something new. Who says so again while that is being written is told of with one more: a crowd of webhooks is two writes. */
+  poke(id: number): Promise<void> {
+    const underWay = this.#poking.get(id);
+    if (!underWay) return this.#pokeNow(id);
+    underWay.again ??= underWay.written.then(() => this.#pokeNow(id));
+    return underWay.again;
+  }
+
+  #pokeNow(id: number): Promise<void> {
+    const writing = this.#writePoke(id);
+    const poking = { written: writing.catch(() => undefined) };
+    this.#poking.set(id, poking);
+    void poking.written.then(() => {
+      if (this.#poking.get(id) === poking) this.#poking.delete(id);
+    });
+    return writing;
+  }
+
+  async #writePoke(id: number): Promise<void> {
     const poke = this.#catalogue.get<Poke>(`poke/${id}`);
     await this.#catalogue.commit({
       guards: [],

@@ -8,6 +8,8 @@ export const CODE_ERRORS = {
   REPOSITORY_UNKNOWN: { status: 404, about: "the catalogue has no such repository" },
   FILE_UNKNOWN: { status: 404, about: "the repository has no such file on that branch" },
   REPOSITORY_UNAVAILABLE: { status: 503, about: "the repository could not be fetched; the message says why" },
+  WEBHOOK_REFUSED: { status: 401, about: "a webhook without a token is not signed, or not with the secret" },
+  WEBHOOK_UNCHECKED: { status: 503, about: "the secret that webhooks are checked with cannot be read" },
   CATALOGUE_BUSY: { status: 503, about: "others changed the catalogue at the same time; try again" },
   CORRUPT_INDEX: { status: 503, about: "memory no longer held what was built; it is being built again" },
   TRANSFER_BUSY: { status: 503, about: "as many indexes are being sent as can be at once; try again" },

@@ -23,7 +23,7 @@ import { openCtags, type CodeEngine, type SymbolReader } from "./engine/index.ts
 import type { Resident } from "./evict.ts";
 import { Evictor } from "./evictor.ts";
 import { FleetFigures, demandOf, tenureOf } from "./fleet-figures.ts";
-import { CloneCache, Credentials } from "./git/index.ts";
+import { CloneCache, Credentials, SecretSource } from "./git/index.ts";
 import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
 import { Limiter } from "./limiter.ts";
 import { NodeFigures } from "./node-figures.ts";
@@ -34,6 +34,7 @@ import { AnswerMemory } from "./search/answer-memory.ts";
 import type { CodeSettings } from "./settings.ts";
 import { SnapshotFolder } from "./snapshot-folder.ts";
 import { Transfers } from "./transfer.ts";
+import { WebhookCheck } from "./webhook-check.ts";
 import { whyUnheld } from "./why-unheld.ts";
 
 const SERVICE = "code";
@@ -75,6 +76,7 @@ export class CodeNode {
   #evictor: Evictor | undefined;
   #fleet: FleetFigures | undefined;
   #symbols: Promise<SymbolReader | undefined> | undefined;
+  readonly #webhooks: WebhookCheck;
   #looks = 0;
 
   constructor(options: CodeNodeOptions) {
@@ -139,6 +141,12 @@ export class CodeNode {
       look: () => this.#look(),
       cpuMicros: options.cpuMicros,
     });
+    const { webhookSecret } = config;
+    const secrets = { now: () => clock.wall(), environment: process.env };
+    this.#webhooks = new WebhookCheck(
+      webhookSecret === undefined ? undefined : new SecretSource(webhookSecret, secrets),
+      () => clock.now(),
+    );
     metrics.set("code_reindex_objective_ms", config.reindexObjectiveMs);
     metrics.set("code_memory_budget_bytes", engine.memory.budgetBytes);
     // Of what is held when they are asked for: what has left is shown no longer.
@@ -215,6 +223,7 @@ export class CodeNode {
           wall: () => this.#context.clock.wall(),
           status: (rows) => this.#status(rows),
           care: () => this.#care(),
+          webhooks: this.#webhooks,
         },
         replica,
       );

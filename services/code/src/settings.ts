@@ -13,10 +13,14 @@ const size = z
     return Math.floor(Number(number) * UNITS[unit.toLowerCase()]!);
   });
 
+const secretSource = z
+  .string()
+  .regex(/^(?:env|file|command):./, "write env:NAME, file:/path or command:program");
+
 const credential = z.object({
   host: z.string().describe("github.com, or * for any"),
   username: z.string().default("git"),
-  from: z.string().regex(/^(?:env|file|command):./, "write env:NAME, file:/path or command:program"),
+  from: secretSource,
 });
 
 const settings = z.object({
@@ -39,6 +43,9 @@ const settings = z.object({
       "zones that repositories should be in if there is room, best first: near the mirror, or near readers",
     ),
   credentials: z.array(credential).default([]),
+  webhookSecret: secretSource
+    .optional()
+    .describe("what webhooks of git servers are signed with: env:NAME, file:/path or command:program"),
   fileBytesMax: size.default(2 << 20).describe("larger files are listed by path alone"),
   repositoryBytesMax: size.default(8 * 2 ** 30),
   guess: size

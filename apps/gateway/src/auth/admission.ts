@@ -32,6 +32,11 @@ export class Admission {
     return principal;
   }
 
+  /** What it was let in with was not good. Throws Problem SHED when that is so too often from there. */
+  refused({ address }: Pick<Caller, "address">): void {
+    this.#rates.refused(address);
+  }
+
   #identify(authorization: string | undefined, address: string | undefined): Principal {
     try {
       return this.authority.identify(authorization);

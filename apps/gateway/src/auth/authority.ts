@@ -34,6 +34,11 @@ export class Authority {
     tokens?.watch((id) => this.live.revoked(id));
   }
 
+  /** Whether anybody needs a token. */
+  get asks(): boolean {
+    return this.#check !== undefined;
+  }
+
   /** Throws Problem UNAUTHORISED, or NOT_READY when too much may have been revoked unheard. Never says why a token is not taken: that would help to guess one. */
   identify(authorization: string | undefined): Principal {
     if (!this.#check) return ANYONE;

@@ -3,7 +3,7 @@ import { createServer, request as send, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SystemClock } from "@keelson/runtime";
 import { afterEach, expect, test } from "vitest";
-import { BodyBudget, readJson } from "./body.ts";
+import { BodyBudget, readBody } from "./body.ts";
 
 const server = createServer();
 afterEach(() => {
@@ -17,7 +17,7 @@ test.each([
   const budget = new BodyBudget(1 << 20);
   const seen = new Promise<{ why: unknown; complete: boolean }>((resolve) => {
     server.once("request", (request, response) => {
-      readJson(request, new SystemClock(), budget, { bytesMax: 1_000, timeoutMs: 30_000 }).then(
+      readBody(request, new SystemClock(), budget, { bytesMax: 1_000, timeoutMs: 30_000 }).then(
         () => resolve({ why: "none", complete: request.complete }),
         (why: unknown) => {
           resolve({ why, complete: request.complete });

@@ -8,6 +8,15 @@ export interface BodyLimits {
   readonly timeoutMs: number;
   /** It is JSON, whatever it is said to be: protocols of others do not ask. */
   readonly anyType?: boolean;
+  /** It may be a form, whose field of this name has the JSON. */
+  readonly formField?: string | undefined;
+}
+
+export interface Body {
+  /** As they came. */
+  readonly bytes: Uint8Array;
+  /** What they say. */
+  readonly value: unknown;
 }
 
 /** Of a body that is too large, so much is read and forgotten before that is said: who is still sending when the connection ends does not hear the answer. */
@@ -43,40 +52,46 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** The parsed body; undefined when there is none. Throws Problem. */
-export async function readJson(
+/** The body, parsed; undefined when there is none. Throws Problem. */
+export async function readBody(
   request: IncomingMessage,
   clock: Clock,
   budget: BodyBudget,
   limits: BodyLimits,
-): Promise<unknown> {
+): Promise<Body | undefined> {
   if (!hasBody(request)) return undefined;
+  const { formField } = limits;
   const type = request.headers["content-type"];
   const isJson = type !== undefined && /^application\/(?:[a-z.+-]*\+)?json *(?:;.*)?$/i.test(type);
-  if (!isJson && limits.anyType !== true)
+  const isForm =
+    formField !== undefined && /^application\/x-www-form-urlencoded *(?:;.*)?$/i.test(type ?? "");
+  if (!isJson && !isForm && limits.anyType !== true)
     throw new Problem("UNSUPPORTED_TYPE", "the body must be JSON: send content-type: application/json");
   if (request.headers["content-encoding"] !== undefined)
     throw new Problem(
       "UNSUPPORTED_TYPE",
       "the body must not be compressed: send it without content-encoding",
     );
-  const text = await readText(request, clock, budget, limits);
+  const bytes = await readBytes(request, clock, budget, limits);
+  const text = bytes.toString("utf8");
   try {
-    return JSON.parse(text) as unknown;
+    const json = isForm ? (new URLSearchParams(text).get(formField) ?? "") : text;
+    return { bytes, value: JSON.parse(json) as unknown };
   } catch (error) {
     // The parser's own words quote the body, which may hold what should not be in a log.
-    throw new Problem("BAD_JSON", "the body is not JSON", {
+    const what = isForm ? `the form has no JSON in its field ${formField}` : "the body is not JSON";
+    throw new Problem("BAD_JSON", what, {
       cause: error instanceof SyntaxError ? undefined : error,
     });
   }
 }
 
-async function readText(
+async function readBytes(
   request: IncomingMessage,
   clock: Clock,
   budget: BodyBudget,
   { bytesMax, timeoutMs }: BodyLimits,
-): Promise<string> {
+): Promise<Buffer> {
   const tooLarge = (): Problem =>
     new Problem("TOO_LARGE", `the body may have ${bytesMax} bytes: send less`, { details: { bytesMax } });
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
@@ -85,7 +100,7 @@ async function readText(
   }
   let bytes = 0;
   try {
-    return await new Promise<string>((resolve, reject) => {
+    return await new Promise<Buffer>((resolve, reject) => {
       const chunks: Buffer[] = [];
       const timer = clock.after(timeoutMs, () =>
         end(() => reject(new Problem("SLOW_REQUEST", `the body did not arrive within ${timeoutMs} ms`))),
@@ -107,7 +122,7 @@ async function readText(
         bytes += chunk.length;
         chunks.push(chunk);
       };
-      const ended = (): void => end(() => resolve(textOf(chunks)));
+      const ended = (): void => end(() => resolve(wholeOf(chunks)));
       const closed = (): void =>
         end(() => reject(new Problem("SLOW_REQUEST", "the connection ended before the body did")));
       request.on("data", data).on("end", ended).on("close", closed).on("error", closed);
@@ -141,7 +156,7 @@ async function discard(request: IncomingMessage, clock: Clock): Promise<void> {
   });
 }
 
-function textOf(chunks: readonly Buffer[]): string {
+function wholeOf(chunks: readonly Buffer[]): Buffer {
   const only = chunks[0];
-  return chunks.length === 1 && only ? only.toString("utf8") : Buffer.concat(chunks).toString("utf8");
+  return chunks.length === 1 && only ? only : Buffer.concat(chunks);
 }

@@ -16,6 +16,8 @@ export interface Endpoint {
   readonly action?: boolean;
   /** What it writes when it refuses a request, at paths that another protocol has laid down. */
   readonly refusal?: ((message: string) => unknown) | undefined;
+  /** What shows no token but one of these headers is let in: it is for `run` to see that it is rightly signed. */
+  readonly signatures?: readonly string[] | undefined;
   /** Served even while the gateway is overloaded: probes. */
   readonly unshed?: boolean;
   /** Answers, or throws. Returns what went wrong after the answer had begun. */

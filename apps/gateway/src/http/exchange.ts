@@ -11,6 +11,8 @@ export class Exchange {
   /** After the question mark; empty when there is none. */
   readonly search: string;
   readonly principal: Principal;
+  /** Let in because it says that it is signed, which nobody has checked. */
+  readonly unproven: boolean;
   /** On the clock: when the caller's time is up. */
   readonly deadline: number;
   readonly trace: string | undefined;
@@ -29,6 +31,7 @@ export class Exchange {
       readonly params: Params;
       readonly search: string;
       readonly principal: Principal;
+      readonly unproven: boolean;
       readonly deadline: number;
       readonly trace: string | undefined;
     },
@@ -38,6 +41,7 @@ export class Exchange {
     this.params = about.params;
     this.search = about.search;
     this.principal = about.principal;
+    this.unproven = about.unproven;
     this.deadline = about.deadline;
     this.trace = about.trace;
     response.once("close", () => {

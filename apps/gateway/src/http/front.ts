@@ -131,12 +131,14 @@ export class Front {
     const { authority } = admission;
     const { headers } = request;
     const { scope, service } = endpoint;
-    const principal = admission.admit(
-      { authorization: headers.authorization, address: request.socket.remoteAddress },
-      { open: scope === undefined, free: endpoint.unshed === true },
-    );
+    const caller = { authorization: headers.authorization, address: request.socket.remoteAddress };
+    const unproven = authority.asks && isSigned(request, endpoint);
+    const principal = admission.admit(caller, {
+      open: scope === undefined || unproven,
+      free: endpoint.unshed === true,
+    });
     seen.principal = principal;
-    if (scope !== undefined) authority.permitService(principal, service, scope);
+    if (scope !== undefined && !unproven) authority.permitService(principal, service, scope);
     const parent = oneHeader(headers["traceparent"]);
     const span =
       scope === undefined ? undefined : tracer?.start(`${service} ${endpoint.name}`, "server", parent);
@@ -144,6 +146,7 @@ export class Front {
       params,
       search,
       principal,
+      unproven,
       deadline: began + timeoutOf(headers["keelson-timeout-ms"], endpoint.timeoutMs),
       trace: span ? span.traceparent : parent,
     });
@@ -155,7 +158,10 @@ export class Front {
       if (problem) this.#note(problem, endpoint, this.#requestId());
       span?.set("http.response.status_code", response.statusCode).end(problem?.code);
     } catch (error) {
-      span?.end(problemOf(error, endpoint.plugin).code);
+      const problem = problemOf(error, endpoint.plugin);
+      span?.end(problem.code);
+      // Signatures are guessed no faster than tokens.
+      if (unproven && problem.status === 401) admission.refused(caller);
       throw error;
     } finally {
       leave();
@@ -213,6 +219,11 @@ interface Seen {
   principal?: Principal;
   params?: Params;
   refusal?: Endpoint["refusal"];
+}
+
+/** Whether it shows no token, and a signature where one is taken instead. */
+function isSigned({ headers }: IncomingMessage, { signatures = [] }: Endpoint): boolean {
+  return headers.authorization === undefined && signatures.some((name) => headers[name] !== undefined);
 }
 
 function oneHeader(value: string | string[] | undefined): string | undefined {

@@ -12,6 +12,8 @@ import {
   type Input,
   type RouteCall,
   type RouterRequest,
+  type SentRequest,
+  type SignedRoute,
   type Target,
 } from "@keelson/runtime";
 import type { z } from "zod";
@@ -20,7 +22,7 @@ import type { Authority } from "../auth/authority.ts";
 import type { GatewayLimits } from "../options.ts";
 import { Problem, problemOf, shed } from "../problem.ts";
 import { RouteGate } from "../shedding.ts";
-import { readJson, type BodyBudget } from "./body.ts";
+import { readBody, type Body, type BodyBudget } from "./body.ts";
 import { isForeign, type Endpoint } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendItems } from "./item-stream.ts";
@@ -48,6 +50,7 @@ export class PluginEndpoint implements Endpoint {
   readonly timeoutMs: number;
   readonly action: boolean;
   readonly refusal: AnyRoute["refusal"];
+  readonly signatures: readonly string[] | undefined;
   readonly #route: AnyRoute;
   readonly #ports: EndpointPorts;
   readonly #gate: RouteGate;
@@ -61,6 +64,8 @@ export class PluginEndpoint implements Endpoint {
     this.plugin = plugin;
     this.action = isAction(plugin, name);
     this.refusal = route.refusal;
+    // Others would answer without having looked at the signature.
+    this.signatures = route.to.kind === "custom" ? route.signed?.signatures : undefined;
     this.timeoutMs = route.limits?.timeoutMs ?? limits.timeoutMs;
     this.#route = route;
     this.#ports = ports;
@@ -71,13 +76,15 @@ export class PluginEndpoint implements Endpoint {
   async run(exchange: Exchange): Promise<Problem | undefined> {
     this.#gate.enter();
     try {
-      const input = await this.#input(exchange);
+      const { body, ...rest } = await this.#input(exchange);
+      const input: AnyInput = { ...rest, body: body?.value };
       const { tenant } = this.#route;
-      this.#ports.authority.permit(exchange.principal, {
-        service: this.service,
-        scope: this.scope,
-        tenant: tenant?.(input),
-      });
+      if (!exchange.unproven)
+        this.#ports.authority.permit(exchange.principal, {
+          service: this.service,
+          scope: this.scope,
+          tenant: tenant?.(input),
+        });
       if (this.action) {
         await this.#ports.auditor.log.require();
         exchange.settle();
@@ -91,30 +98,29 @@ export class PluginEndpoint implements Endpoint {
         case "stream":
           return await this.#stream(exchange, input, to);
         case "custom":
-          return await this.#custom(exchange, input, to);
+          return await this.#custom(exchange, input, to, body?.bytes);
       }
     } finally {
       this.#gate.exit();
     }
   }
 
-  async #input(exchange: Exchange): Promise<AnyInput> {
-    const { params, query, body } = this.#route;
+  async #input(exchange: Exchange): Promise<Omit<AnyInput, "body"> & { body: Body | undefined }> {
+    const { params, query, body, signed } = this.#route;
     const { clock, bodies, limits } = this.#ports;
     const given = {
       params: params && check("params", params, exchange.params),
       query: query && check("query", query, queryOf(exchange.search)),
-      body: undefined as unknown,
-    };
-    if (!body) return given as AnyInput;
+    } as Omit<AnyInput, "body">;
+    if (!body) return { ...given, body: undefined };
     const timeoutMs = Math.min(this.#leftMs(exchange), limits.requestTimeoutMs);
-    const raw = await readJson(exchange.request, clock, bodies, {
+    const raw = await readBody(exchange.request, clock, bodies, {
       bytesMax: this.#bodyBytesMax,
       timeoutMs,
       anyType: this.refusal !== undefined && isForeign(exchange.request.url ?? ""),
+      formField: signed?.formField,
     });
-    given.body = check("body", body, raw);
-    return given as AnyInput;
+    return { ...given, body: { bytes: raw?.bytes ?? NO_BYTES, value: check("body", body, raw?.value) } };
   }
 
   async #one(exchange: Exchange, input: AnyInput, to: AnyTarget<"one">): Promise<undefined> {
@@ -173,10 +179,17 @@ export class PluginEndpoint implements Endpoint {
     return this.#items(exchange, fleet.stream({ ...request, openTimeoutMs, signal: exchange.signal }));
   }
 
-  async #custom(exchange: Exchange, input: AnyInput, to: AnyTarget<"custom">): Promise<Problem | undefined> {
+  async #custom(
+    exchange: Exchange,
+    input: AnyInput,
+    to: AnyTarget<"custom">,
+    bytes: Uint8Array = NO_BYTES,
+  ): Promise<Problem | undefined> {
     const { principal, signal, trace } = exchange;
     const timeoutMs = this.#leftMs(exchange);
-    const call: RouteCall = { access: this.#ports.client.fleet, principal, signal, timeoutMs, trace };
+    const { signed } = this.#route;
+    const sent = signed && sentOf(exchange, signed, bytes);
+    const call: RouteCall = { access: this.#ports.client.fleet, principal, signal, timeoutMs, trace, sent };
     const answer = to.handle(input, call) as Promise<unknown> | AsyncIterable<unknown>;
     if (Symbol.asyncIterator in answer) return this.#items(exchange, answer);
     await this.#answer(exchange, input, await this.#within(answer, timeoutMs, exchange));
@@ -260,6 +273,21 @@ export class PluginEndpoint implements Endpoint {
   #leftMs(exchange: Exchange): number {
     return Math.max(1, exchange.deadline - this.#ports.clock.now());
   }
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function sentOf(
+  { request, unproven }: Exchange,
+  { signatures, headers }: SignedRoute,
+  body: Uint8Array,
+): SentRequest {
+  const given: Record<string, string> = {};
+  for (const name of [...signatures, ...headers]) {
+    const value = request.headers[name];
+    if (typeof value === "string") given[name] = value;
+  }
+  return { headers: given, body, proven: !unproven };
 }
 
 /** What an action says that it changed. */

@@ -64,6 +64,26 @@ export type Target<In, Out> =
       handle(input: In, call: RouteCall): Promise<Out | HttpAnswer> | AsyncIterable<Out | JsonText>;
     };
 
+/** Which requests prove by a signature who sent them, and what of them is needed to check it. */
+export interface SignedRoute {
+  /** A request that has one of these, in small letters, and shows no token, is let in unproven. */
+  readonly signatures: readonly string[];
+  /** Headers that a handler is given besides these. */
+  readonly headers: readonly string[];
+  /** The field that has the JSON where a sender sends a form. */
+  readonly formField: string;
+}
+
+/** A request as it came, for a handler that checks signatures. */
+export interface SentRequest {
+  /** Those that the route names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it came, before it was parsed: what was signed. */
+  readonly body: Uint8Array;
+  /** It showed a token that suffices, or none is asked for. Otherwise nobody has checked who sent it, and nothing may be done before that is done. */
+  readonly proven: boolean;
+}
+
 /** What a custom handler has besides its input. */
 export interface RouteCall {
   readonly access: FleetAccess;
@@ -74,6 +94,8 @@ export interface RouteCall {
   readonly timeoutMs: number;
   /** To pass on with calls, so that one trace spans them all. */
   readonly trace: string | undefined;
+  /** Only for a route that is `signed`. */
+  readonly sent?: SentRequest | undefined;
 }
 
 export interface Route<
@@ -98,6 +120,8 @@ export interface Route<
   readonly answer: Answer;
   /** What a token must have; also "admin" satisfies "write", and "write" satisfies "read". */
   readonly scope: Scope;
+  /** For senders that cannot show a token and sign what they send, as servers of repositories do. Only for a custom handler, which must refuse what is not proven and not rightly signed. */
+  readonly signed?: SignedRoute;
   /** Which tenant it concerns. Left out, a token that is limited to tenants is refused. */
   tenant?(input: Input<z.output<Params>, z.output<Query>, z.output<Body>>): string;
   /** A read may be retried, hedged and answered by any replica; a write goes to the holder that may write. */

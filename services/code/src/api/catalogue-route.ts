@@ -4,7 +4,9 @@ import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
 import type { Repository } from "../repository.ts";
 import { pageRowsMax, pageRowsUsual, type Page } from "../repository-page.ts";
+import { SIGNATURES } from "../webhook-check.ts";
 import { askCatalogue } from "./ask-catalogue.ts";
+import { EVENTS, Push, otherEventOf, pushedOf } from "./pushed-repository.ts";
 
 const Name = z.string().min(1).max(512);
 
@@ -100,37 +102,31 @@ export const status = route({
   },
 });
 
-/** What the common servers send on a push, and the plain form. */
-const Push = z.looseObject({
-  name: z.string().optional(),
-  url: z.string().optional(),
-  repository: z
-    .looseObject({
-      clone_url: z.string().optional(),
-      git_http_url: z.string().optional(),
-      url: z.string().optional(),
-    })
-    .optional(),
-  project: z.looseObject({ git_http_url: z.string().optional() }).optional(),
-});
-
 export const webhook = route({
   verb: "POST",
   path: "/webhook",
   summary: "Say that a repository has new commits, as GitHub, GitLab and others do on a push",
+  description:
+    "Needs a token that may write, or a signature made with the secret that the nodes know as webhookSecret: X-Hub-Signature-256, X-Gitea-Signature, X-Hub-Signature with SHA-256, or X-Gitlab-Token.",
   body: Push,
-  answer: z.object({ poked: z.int() }),
+  answer: z.object({
+    poked: z.int().describe("repositories that are looked at now"),
+    ignored: z.string().optional().describe("what happened, when that is no news of commits"),
+  }),
   scope: "write",
+  signed: { signatures: SIGNATURES, headers: EVENTS, formField: "payload" },
   mode: "write",
+  // What is not proven yet is read into memory too: a quarter of what all requests may take.
+  limits: { bodyBytesMax: 4 << 20, inflightMax: 16 },
   to: {
     kind: "custom",
-    handle: ({ body: { name, url, repository, project } }, { access }) => {
-      const pushed =
-        url ?? repository?.clone_url ?? repository?.git_http_url ?? project?.git_http_url ?? repository?.url;
-      return askCatalogue(access, "poke", {
-        ...(name === undefined || pushed !== undefined ? {} : { name }),
-        ...(pushed === undefined ? {} : { url: pushed }),
-      });
+    handle: async ({ body }, { access, sent, trace }) => {
+      const isSigned = SIGNATURES.some((name) => sent?.headers[name] !== undefined);
+      if (sent && (isSigned || !sent.proven)) await askCatalogue(access, "signed", sent, { trace });
+      const ignored = otherEventOf(sent?.headers ?? {});
+      return ignored === undefined
+        ? askCatalogue(access, "poke", pushedOf(body), { trace })
+        : { poked: 0, ignored };
     },
   },
 });

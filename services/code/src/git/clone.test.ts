@@ -161,6 +161,14 @@ describe("a repository in a folder", () => {
     expect((await get(cache(), path)).branches).toEqual({ "a.txt": ["main"] });
   });
 
+  test("may have no commits yet: then it has nothing, and nothing is missing", async () => {
+    scratch.git(scratch.folder, "init", "--quiet", "empty");
+    const path = join(scratch.folder, "empty");
+    expect(await get(cache(), path, ["main"])).toMatchObject({ commits: [], documents: {} });
+    scratch.commit(path, { "a.txt": "first" });
+    expect((await get(cache(), path)).documents).toEqual({ "a.txt": "first" });
+  });
+
   test("need not be one: plain files are taken as they are, and their id changes with them", async () => {
     const path = join(scratch.folder, "plain");
     scratch.write(path, { "a.txt": "a", "sub/b.txt": "b" });
@@ -454,8 +462,6 @@ describe("a repository on a server", () => {
     const { host } = server!;
     await server!.stop();
     expect(await code(`http://${host}/a/one.git`)).toBe("UNREACHABLE");
-    scratch.git(scratch.folder, "init", "--quiet", "empty");
-    expect(await code(join(scratch.folder, "empty"))).toBe("NO_BRANCH");
     await expect(get(cache(), join(scratch.folder, "a/one"), ["nope"])).rejects.toThrow(/no branch "nope"/);
   });
 });

@@ -1,10 +1,5 @@
-/**
- * Where the passwords for git servers come from: an environment variable, a file or a command, by host. They are read when they are needed, kept until they
- * expire or are refused, and then read again. They are handed to git through its environment, and appear in no argument, log, address or record.
- */
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { GitError } from "./git-error.ts";
+/** The passwords for git servers, by host. They are handed to git through its environment, and appear in no argument, log, address or record. */
+import { SecretSource, type SecretPorts } from "./secret-source.ts";
 
 export interface CredentialRule {
   /** `github.com`, `git.example.com:8443`, or `*` for any. */
@@ -26,96 +21,23 @@ export interface BoundCredential extends Credential {
   readonly origin: string;
 }
 
-/** What is kept of a source at most: tokens that rotate are read anew this often. */
-const KEEP_MS = 60_000;
-const secretLengthMax = 16_384;
-const commandMs = 10_000;
-
-interface CredentialPorts {
-  readonly now: () => number;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
 export class Credentials {
-  readonly #rules: readonly CredentialRule[];
-  readonly #ports: CredentialPorts;
-  readonly #kept = new Map<string, { readonly password: string; readonly until: number }>();
+  readonly #rules: readonly { readonly rule: CredentialRule; readonly source: SecretSource }[];
 
-  constructor(rules: readonly CredentialRule[], ports: CredentialPorts) {
-    this.#rules = rules;
-    this.#ports = ports;
+  constructor(rules: readonly CredentialRule[], ports: SecretPorts) {
+    const sources = new Map<string, SecretSource>();
+    this.#rules = rules.map((rule) => {
+      const source = sources.get(rule.from) ?? new SecretSource(rule.from, ports);
+      sources.set(rule.from, source);
+      return { rule, source };
+    });
   }
 
   /** Undefined when nothing is said of the host. With `fresh`, whatever was kept has been refused. */
   async for(host: string, fresh = false): Promise<Credential | undefined> {
-    const rule =
-      this.#rules.find((each) => each.host === host) ?? this.#rules.find((each) => each.host === "*");
-    if (!rule || host === "") return undefined;
-    const kept = this.#kept.get(rule.from);
-    if (kept && !fresh && this.#ports.now() < kept.until)
-      return { username: rule.username, password: kept.password };
-    const read = await this.#read(rule.from);
-    const until = Math.min(this.#ports.now() + KEEP_MS, read.expiresAt ?? Infinity);
-    this.#kept.set(rule.from, { password: read.password, until });
-    return { username: rule.username, password: read.password };
+    const found =
+      this.#rules.find(({ rule }) => rule.host === host) ?? this.#rules.find(({ rule }) => rule.host === "*");
+    if (!found || host === "") return undefined;
+    return { username: found.rule.username, password: await found.source.read(fresh) };
   }
-
-  async #read(from: string): Promise<{ password: string; expiresAt?: number }> {
-    const [kind, ...rest] = from.split(":");
-    const what = rest.join(":");
-    let text: string | undefined;
-    try {
-      if (kind === "env") text = this.#ports.environment[what];
-      else if (kind === "file") text = await readFile(what, "utf8");
-      else if (kind === "command") text = await output(what.split(/\s+/));
-      else throw new Error("write env:NAME, file:/path or command:program");
-    } catch (error) {
-      throw new GitError(
-        "BAD_CREDENTIALS_SOURCE",
-        `credentials from ${JSON.stringify(`${kind}:…`)} cannot be read: ${firstLine(error)}`,
-      );
-    }
-    const secret = understand(text?.trim() ?? "");
-    const wrong = secret ? problemOf(secret.password) : "is JSON that cannot be read";
-    if (!secret || wrong !== undefined)
-      throw new GitError("BAD_CREDENTIALS_SOURCE", `the source of credentials ${kind}:… ${wrong}: fill it`);
-    return secret;
-  }
-}
-
-/** Undefined when nothing is. Never quotes the secret. */
-function problemOf(secret: string): string | undefined {
-  if (secret === "" || secret.length > secretLengthMax) return "is empty or too long";
-  // Git's helpers talk in lines: what stands after a line break would be another field of the answer.
-  // oxlint-disable-next-line no-control-regex -- they are what is refused.
-  return /[\u0000-\u001f\u007f]/.test(secret) ? "has line breaks or control characters in it" : undefined;
-}
-
-/** A bare secret, or `{"token": …, "expires_at": …}` as token services give them. Undefined when it begins like JSON and is none: the parser's words would quote it. */
-function understand(text: string): { password: string; expiresAt?: number } | undefined {
-  if (!text.startsWith("{")) return { password: text };
-  let parsed: { token?: unknown; expires_at?: unknown };
-  try {
-    parsed = JSON.parse(text) as typeof parsed;
-  } catch {
-    return undefined;
-  }
-  const { token, expires_at: expires } = parsed;
-  const expiresAt = typeof expires === "string" ? Date.parse(expires) : NaN;
-  const password = typeof token === "string" ? token : "";
-  return Number.isFinite(expiresAt) ? { password, expiresAt } : { password };
-}
-
-function output([program = "", ...args]: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    execFile(program, args, { timeout: commandMs, maxBuffer: secretLengthMax }, (error, stdout) => {
-      // What the command printed may be the secret: only its exit is told.
-      if (error) reject(new Error(`the command ended with ${error.code ?? error.signal ?? "an error"}`));
-      else resolve(stdout);
-    });
-  });
-}
-
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }

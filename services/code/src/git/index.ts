@@ -5,3 +5,4 @@ export { listFiles, readDocuments, type DocumentLimits, type FileList } from "./
 export { GitError } from "./git-error.ts";
 export { noBranch, type Head } from "./heads.ts";
 export { parseRemote } from "./remote.ts";
+export { SecretSource } from "./secret-source.ts";

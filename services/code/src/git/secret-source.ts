@@ -1,0 +1,96 @@
+/**
+ * Where a secret comes from: an environment variable, a file or a command. It is read when it is needed, kept until it expires or is refused, and then read again. It appears in no log,
+ * address or record, nor in what is said when it cannot be read.
+ */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { GitError } from "./git-error.ts";
+
+/** What is kept of a source at most: tokens that rotate are read anew this often. */
+const KEEP_MS = 60_000;
+const secretLengthMax = 16_384;
+const commandMs = 10_000;
+
+export interface SecretPorts {
+  readonly now: () => number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export class SecretSource {
+  readonly #from: string;
+  readonly #ports: SecretPorts;
+  #kept: { readonly password: string; readonly until: number } | undefined;
+
+  /** `env:NAME`, `file:/path` or `command:program argument …`. */
+  constructor(from: string, ports: SecretPorts) {
+    this.#from = from;
+    this.#ports = ports;
+  }
+
+  /** With `fresh`, whatever was kept has been refused. Throws GitError BAD_CREDENTIALS_SOURCE. */
+  async read(fresh = false): Promise<string> {
+    if (this.#kept && !fresh && this.#ports.now() < this.#kept.until) return this.#kept.password;
+    const { password, expiresAt = Infinity } = await this.#read();
+    this.#kept = { password, until: Math.min(this.#ports.now() + KEEP_MS, expiresAt) };
+    return password;
+  }
+
+  async #read(): Promise<{ password: string; expiresAt?: number }> {
+    const [kind, ...rest] = this.#from.split(":");
+    const what = rest.join(":");
+    let text: string | undefined;
+    try {
+      if (kind === "env") text = this.#ports.environment[what];
+      else if (kind === "file") text = await readFile(what, "utf8");
+      else if (kind === "command") text = await output(what.split(/\s+/));
+      else throw new Error("write env:NAME, file:/path or command:program");
+    } catch (error) {
+      throw new GitError(
+        "BAD_CREDENTIALS_SOURCE",
+        `credentials from ${JSON.stringify(`${kind}:…`)} cannot be read: ${firstLine(error)}`,
+      );
+    }
+    const secret = understand(text?.trim() ?? "");
+    const wrong = secret ? problemOf(secret.password) : "is JSON that cannot be read";
+    if (!secret || wrong !== undefined)
+      throw new GitError("BAD_CREDENTIALS_SOURCE", `the source of credentials ${kind}:… ${wrong}: fill it`);
+    return secret;
+  }
+}
+
+/** Undefined when nothing is. Never quotes the secret. */
+function problemOf(secret: string): string | undefined {
+  if (secret === "" || secret.length > secretLengthMax) return "is empty or too long";
+  // Git's helpers talk in lines: what stands after a line break would be another field of the answer.
+  // oxlint-disable-next-line no-control-regex -- they are what is refused.
+  return /[\u0000-\u001f\u007f]/.test(secret) ? "has line breaks or control characters in it" : undefined;
+}
+
+/** A bare secret, or `{"token": …, "expires_at": …}` as token services give them. Undefined when it begins like JSON and is none: the parser's words would quote it. */
+function understand(text: string): { password: string; expiresAt?: number } | undefined {
+  if (!text.startsWith("{")) return { password: text };
+  let parsed: { token?: unknown; expires_at?: unknown };
+  try {
+    parsed = JSON.parse(text) as typeof parsed;
+  } catch {
+    return undefined;
+  }
+  const { token, expires_at: expires } = parsed;
+  const expiresAt = typeof expires === "string" ? Date.parse(expires) : NaN;
+  const password = typeof token === "string" ? token : "";
+  return Number.isFinite(expiresAt) ? { password, expiresAt } : { password };
+}
+
+function output([program = "", ...args]: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { timeout: commandMs, maxBuffer: secretLengthMax }, (error, stdout) => {
+      // What the command printed may be the secret: only its exit is told.
+      if (error) reject(new Error(`the command ended with ${error.code ?? error.signal ?? "an error"}`));
+      else resolve(stdout);
+    });
+  });
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
+}
