@@ -6,7 +6,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 import { openEngine, type CodeIndex, type SourceDocument } from "@keelson/code/engine";
 import { SystemClock } from "@keelson/runtime";
 import type { Built, Pushed } from "./code-server.ts";
@@ -35,8 +34,8 @@ function oid(text: string): string {
 async function readDocuments(bytesMax: number): Promise<{ documents: SourceDocument[]; bytes: number }> {
   const documents: SourceDocument[] = [];
   let bytes = 0;
-  for (const path of files) {
-    const content = await readWhole(join(corpus, path));
+  for (const { path, file } of files) {
+    const content = await readWhole(file);
     bytes += content.length;
     documents.push(document(path, content));
     if (bytes >= bytesMax) break;
@@ -93,8 +92,8 @@ async function push(): Promise<Pushed> {
 async function serve(): Promise<void> {
   let bytes = 0;
   const read = async function* (): AsyncGenerator<SourceDocument> {
-    for (const path of files) {
-      const content = await readWhole(join(corpus, path));
+    for (const { path, file } of files) {
+      const content = await readWhole(file);
       bytes += content.length;
       yield document(path, content);
     }

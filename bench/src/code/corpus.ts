@@ -4,9 +4,9 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, open, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { debianPackages, npmPackages } from "./packages.ts";
 
@@ -93,17 +93,41 @@ async function keepText(folder: string): Promise<void> {
   }
 }
 
-/** Every regular file below the folder, by its path from there, sorted. */
-export async function listFiles(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
+/** A file of the corpus: where it is, in bytes, because a name need not be UTF-8, and what it is called. */
+export interface CorpusFile {
+  readonly file: Buffer;
+  /** From the folder; bytes of it that are no UTF-8 are U+FFFD, as in what the peers say. */
+  readonly path: string;
+}
+
+/** Every regular file below the folder, sorted. Links are not followed. */
+export async function listFiles(folder: string): Promise<CorpusFile[]> {
+  const root = Buffer.from(`${folder}/`);
+  const files: CorpusFile[] = [];
+  const folders = [root];
+  for (let under = folders.pop(); under !== undefined; under = folders.pop()) {
+    for (const entry of await readdir(under, { withFileTypes: true, encoding: "buffer" })) {
+      const file = Buffer.concat([under, entry.name]);
+      if (entry.isDirectory()) folders.push(Buffer.concat([file, Buffer.from("/")]));
+      else if (entry.isFile()) files.push({ file, path: file.toString("utf8", root.length) });
+    }
+  }
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** How many bytes a folder of the user's has, in files; says what is wrong with it when there is nothing to search. */
+export async function corpusBytes(folder: string): Promise<number> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found === undefined) throw new Error(`--corpus ${folder}: there is no such folder`);
+  if (!found.isDirectory()) throw new Error(`--corpus ${folder} is a file: name a folder`);
+  let bytes = 0;
+  for (const { file } of await listFiles(folder)) bytes += (await stat(file)).size;
+  if (bytes === 0) throw new Error(`--corpus ${folder}: there is nothing in it to search`);
+  return bytes;
 }
 
 /** Reads a file in one go, without the stream machinery: there are tens of thousands. */
-export async function readWhole(path: string): Promise<Buffer> {
+export async function readWhole(path: string | Buffer): Promise<Buffer> {
   const file = await open(path);
   try {
     return await file.readFile();

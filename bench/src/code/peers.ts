@@ -82,13 +82,17 @@ export async function cindex(
   return { cpuMs, bytes: Number(bytes) };
 }
 
-/** The lines of each file in what ripgrep wrote. */
+/** The lines of each file in what ripgrep wrote: a path, a zero byte, the number of the line and the line. */
 export async function linesOfRipgrep(output: string): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>();
   let path = Buffer.alloc(0);
   let numbers: number[] = [];
-  await eachLine(createReadStream(output, { highWaterMark: 1_048_576 }), (line) => {
+  /** The beginning of a path that has a line break in it. */
+  let begun = Buffer.alloc(0);
+  await eachLine(createReadStream(output, { highWaterMark: 1_048_576 }), (rest) => {
+    const line = begun.length === 0 ? rest : Buffer.concat([begun, rest]);
     const zero = line.indexOf(0);
+    begun = zero === -1 ? Buffer.concat([line, Buffer.from("\n")]) : Buffer.alloc(0);
     if (zero === -1) return;
     if (zero !== path.length || !path.equals(line.subarray(0, zero))) {
       path = Buffer.from(line.subarray(0, zero));

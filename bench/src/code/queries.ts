@@ -1,5 +1,6 @@
 /** What the code bench asks: expressions in RE2's syntax that match within lines, as grep's do. */
 import { readFile } from "node:fs/promises";
+import { parseRegex } from "@keelson/code/engine";
 
 /** Rare and common literals, without case, anchored, alternatives, and some in which no three characters are certain. */
 const standard: readonly string[] = [
@@ -28,9 +29,26 @@ const standard: readonly string[] = [
   "x{3}y?z",
 ];
 
-/** One expression a line; empty lines and lines that begin with # say nothing. */
+/** One expression a line; empty lines and lines that begin with # say nothing. What is no expression is refused before anything is measured. */
 export async function readQueries(file: string | undefined): Promise<readonly string[]> {
   if (file === undefined) return standard;
-  const lines = (await readFile(file, "utf8")).split("\n").map((line) => line.replace(/\r$/, ""));
-  return lines.filter((line) => line !== "" && !line.startsWith("#"));
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new Error(`--queries ${file} cannot be read`, { cause: error });
+  });
+  const queries = new Set<string>();
+  for (const [index, ended] of text
+    .replace(/^\ufeff/, "")
+    .split("\n")
+    .entries()) {
+    const line = ended.replace(/\r$/, "");
+    if (line === "" || line.startsWith("#")) continue;
+    try {
+      parseRegex(line, { caseSensitive: true, withinLines: true });
+    } catch (error) {
+      throw new Error(`${file}, line ${index + 1}: ${(error as Error).message}: ${line}`, { cause: error });
+    }
+    queries.add(line);
+  }
+  if (queries.size === 0) throw new Error(`--queries ${file} has no expression`);
+  return [...queries];
 }

@@ -37,8 +37,8 @@ function write(node: RegexNode): string {
 }
 
 function chars(ranges: readonly number[]): string {
-  // A set of nothing: brackets with nothing in them are refused.
-  if (ranges.length === 0) return "[a&&b]";
+  // A set of nothing is refused, whatever it is written as; what can never hold is not.
+  if (ranges.length === 0) return "(?-u:\\b\\B)";
   const hex = (codePoint: number): string => `\\x{${codePoint.toString(16)}}`;
   const parts: string[] = [];
   for (let i = 0; i < ranges.length; i += 2) {

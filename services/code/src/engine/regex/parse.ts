@@ -10,7 +10,7 @@ import { EMPTY, type Node } from "./syntax.ts";
 
 export interface ParseOptions {
   readonly caseSensitive: boolean;
-  /** `^` and `$` anchor lines, and nothing matches a line break. */
+  /** Every line is a text of its own, without its line break: `^`, `$`, `\A` and `\z` anchor lines, and nothing matches a line break. */
   readonly withinLines?: boolean;
   /** Only whether it is a good expression; what comes back stands for nothing. Quick enough for an event loop. */
   readonly syntaxOnly?: boolean;
@@ -177,10 +177,10 @@ class Parser implements Cursor {
         return this.#set(this.#flags.dotAll ? [0, CODE_POINT_MAX] : without([0, CODE_POINT_MAX], 10));
       case "^":
         this.at += 1;
-        return { kind: "assert", assertion: this.#flags.lines ? "line-start" : "text-start" };
+        return this.#edge("start", this.#flags.lines);
       case "$":
         this.at += 1;
-        return { kind: "assert", assertion: this.#flags.lines ? "line-end" : "text-end" };
+        return this.#edge("end", this.#flags.lines);
       case "\\":
         return this.#escaped();
       default:
@@ -189,11 +189,19 @@ class Parser implements Cursor {
     }
   }
 
+  /** Of a line, or of the text, which are the same where every line is one. */
+  #edge(side: "start" | "end", ofLine: boolean): Node {
+    const lines = ofLine || this.#options.withinLines === true;
+    return { kind: "assert", assertion: lines ? `line-${side}` : `text-${side}` };
+  }
+
   #escaped(): Node {
     const next = this.chars[this.at + 1];
-    const assertion = ({ A: "text-start", z: "text-end", b: "word-edge", B: "no-word-edge" } as const)[
-      next ?? ""
-    ];
+    if (next === "A" || next === "z") {
+      this.at += 2;
+      return this.#edge(next === "A" ? "start" : "end", false);
+    }
+    const assertion = ({ b: "word-edge", B: "no-word-edge" } as const)[next ?? ""];
     if (assertion !== undefined) {
       this.at += 2;
       return { kind: "assert", assertion };
