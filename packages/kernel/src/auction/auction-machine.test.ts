@@ -11,6 +11,10 @@ const everyone = (hall: Hall): (string | undefined)[] =>
 const counter = (hall: Hall, name: keyof Guest["machine"]["market"]["counters"]): number =>
   [...hall.guests.values()].reduce((sum, { machine }) => sum + machine.market.counters[name], 0);
 
+const lotsOf = (hall: Hall, name: string): string[] =>
+  hall.read<Bidder>(hall.keys.auction("s", "bidder", name))?.value.bid?.lots.map(({ replica }) => replica) ??
+  [];
+
 describe("an auction", () => {
   test("goes to the node with the most free memory, one lot after the other", () => {
     const hall = new Hall([10, 10, 10, 10], half);
@@ -25,6 +29,50 @@ describe("an auction", () => {
     expect(counter(hall, "auctions_won")).toBe(4);
     expect(counter(hall, "auctions_short_circuited")).toBe(4);
     expect(hall.broken).toEqual([]);
+  });
+
+  test("is held for many lots at once with one bid of each node, whose memory is spent once", () => {
+    const hall = new Hall(
+      Array.from({ length: 15 }, () => 10),
+      half,
+      { levelAt: 0 },
+    );
+    for (const name of ["a", "b", "c"]) hall.join(name, 200);
+    const bidsOf: string[] = [];
+    const commit = hall.commit.bind(hall);
+    hall.commit = (one) => {
+      for (const write of one.writes) if (JSON.stringify(write).includes("freeBytes")) bidsOf.push(write.key);
+      return commit(one);
+    };
+    hall.run(2_000);
+    expect(everyone(hall)).not.toContain(undefined);
+    // Who has won the first has less for the second.
+    expect(["a", "b", "c"].map((name) => hall.usedBy(name))).toEqual([50, 50, 50]);
+    expect(counter(hall, "auctions_won")).toBe(15);
+    expect(bidsOf).toHaveLength(3);
+    expect(counter(hall, "bids_placed")).toBe(45);
+    expect(hall.broken).toEqual([]);
+  });
+
+  test("is bid for only as far as all lots of a bid fit together, and none that would fit is leapt over", () => {
+    const hall = new Hall([60, 60, 30, 200], half);
+    hall.put(hall.keys.auction("s", "config"), { v: 1, maxBids: 9 });
+    hall.join("small", 100);
+    hall.join("large", 160);
+    hall.run(1_500);
+    expect(lotsOf(hall, "small")).toEqual(["s/0/0"]);
+    expect(lotsOf(hall, "large")).toEqual(["s/0/0", "s/1/0", "s/2/0"]);
+  });
+
+  test("of a shard that lost its holders is bid for alone", () => {
+    const hall = new Hall([10, 10, 10], half);
+    hall.put(hall.keys.auction("s", "config"), { v: 1, maxBids: 9 });
+    const last = { node: "x", what: "open failed", message: "" } as const;
+    const { host, machine } = hall.join("a", 100);
+    host.setTrouble("s/1", { value: { v: 1, strikes: 1, last }, revision: 1 }, hall.now);
+    machine.noticedShard("s/1");
+    hall.run(1_500);
+    expect(lotsOf(hall, "a")).toEqual(["s/0/0", "s/2/0"]);
   });
 
   test("closes when all have answered, and passes are answers", () => {
@@ -66,10 +114,10 @@ describe("an auction", () => {
     const hall = new Hall([10, 10, 10, 10], half, { silentMs: 500 });
     hall.join("a", 101);
     // It bids once, and hears of nothing after that.
-    hall.join("deaf", 100, 1e9);
-    hall.run(700);
+    hall.join("deaf", 10, 1e9);
+    hall.run(450);
     expect(everyone(hall)).toEqual(["a", undefined, undefined, undefined]);
-    hall.run(150);
+    hall.run(400);
     expect(everyone(hall)).toEqual(["a", "a", "a", "a"]);
     expect([...hall.guests.get("a")!.machine.silent.keys()]).toEqual(["deaf"]);
     hall.run(5_000);
@@ -180,7 +228,7 @@ describe("an auction", () => {
     hall.join("next", 90);
     evaluator.lagMs = 400;
     hall.run(50);
-    expect(hall.read<Bidder>(hall.keys.auction("s", "bidder", "best"))?.value.bid?.replica).toBe("s/0/0");
+    expect(lotsOf(hall, "best")).toEqual(["s/0/0"]);
     hall.kill(best.name, false);
     // The evaluator's copy does not show the loss before 450; the refused grant does.
     hall.run(390);
@@ -217,15 +265,13 @@ describe("an auction", () => {
 
   test("does not wait for a bidder whose own bid waits for this one", () => {
     const hall = new Hall([10, 10], half, { elsewhereMs: 300, graceMs: 500 });
-    hall.join("a", 100, 200);
-    hall.join("b", 100);
+    hall.join("a", 10, 200);
+    hall.join("b", 10);
     hall.run(490);
     // Only b hears in time that the other one goes first now: each bids where the other does not.
     hall.put(hall.keys.auction("s", "override", "s/1"), { v: 1, pinned: true });
     hall.run(210);
-    const bid = (name: string) =>
-      hall.read<Bidder>(hall.keys.auction("s", "bidder", name))?.value.bid?.replica;
-    expect([bid("a"), bid("b")]).toEqual(["s/0/0", "s/1/0"]);
+    expect([...lotsOf(hall, "a"), ...lotsOf(hall, "b")]).toEqual(["s/0/0", "s/1/0"]);
     expect(everyone(hall)).toEqual([undefined, undefined]);
     hall.run(1_000);
     expect(everyone(hall)).toEqual(["a", "b"]);

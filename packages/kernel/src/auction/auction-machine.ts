@@ -1,5 +1,11 @@
 import type { Guard } from "../store/contract.ts";
-import { parseReplicaKey, shardKey, type AuctionPart, type ReplicaKey } from "../identity/keys.ts";
+import {
+  parseReplicaKey,
+  replicaKey,
+  shardKey,
+  type AuctionPart,
+  type ReplicaKey,
+} from "../identity/keys.ts";
 import { Election, type ManagerRecord } from "../control/election.ts";
 import type { CommitReport } from "../lifecycle/host-actions.ts";
 import type { Known } from "../lifecycle/facts.ts";
@@ -16,6 +22,7 @@ import { levelMemory, voidMoves } from "./level-requests.ts";
 import { Limiter } from "./limiter.ts";
 import type { Lot } from "./lots.ts";
 import { Market, type AuctionAction, type CommitTrouble, type MarketOptions } from "./market.ts";
+import { compareLots } from "./order.ts";
 import { pass } from "./passing.ts";
 
 /** This node's seat: whether a write of it is out, and when nothing was found to bid on. */
@@ -107,7 +114,7 @@ export class AuctionMachine {
     if (!answered) return;
     this.silent.delete(answered.node);
     if (!this.#office) return;
-    if (answered.how === "bid") this.market.counters.bids_received++;
+    if (answered.how === "bid") this.market.counters.bids_received += this.#lotsBidOn(answered.node);
     else if (answered.how === "pass") this.market.counters.passes_received++;
   }
 
@@ -169,7 +176,7 @@ export class AuctionMachine {
         seat.tries = report === "committed" ? 0 : seat.tries + 1;
         seat.retryAt = report === "committed" ? -Infinity : now + host.pause(seat.tries);
         if (action.purpose === "bid") {
-          if (report === "committed") counters.bids_placed++;
+          if (report === "committed") counters.bids_placed += this.#lotsBidOn(host.self.node);
           else if (trouble.failed.includes(host.keys.auction(market.service, "bidder", host.self.node)))
             counters.bids_rejected_already_pending++;
         }
@@ -225,14 +232,17 @@ export class AuctionMachine {
     const { board, terms } = this.market;
     let changed = false;
     for (const node of missing) {
-      const bid = board.bidders.get(node)?.value.bid;
-      // Whoever waits for another round of its own will answer when that is over.
-      if (bid && this.market.isCurrent(bid)) continue;
+      // Whoever waits for other rounds of its own will answer when those are over.
+      if (this.market.standing(board.bidders.get(node)?.value.bid).length > 0) continue;
       if (now < Math.max(waitsSince, board.answeredAt(node)) + terms.silentMs) continue;
       this.silent.set(node, now + SILENT_TIMES * terms.silentMs);
       changed = true;
     }
     return changed;
+  }
+
+  #lotsBidOn(node: string): number {
+    return this.market.board.bidders.get(node)?.value.bid?.lots.length ?? 0;
   }
 
   #judge(replica: ReplicaKey): void {
@@ -263,7 +273,8 @@ export class AuctionMachine {
     }
     this.#office = office;
     for (const [node, until] of this.silent) if (now >= until) this.silent.delete(node);
-    if (office) for (const replica of this.#judgements) evaluate(this, replica, office, now);
+    // In the order of the lots: who wins the first has less for the next.
+    if (office) for (const replica of inOrder(market, this.#judgements)) evaluate(this, replica, office, now);
     this.#judgements.clear();
     if (office && now >= this.#levelAt) {
       this.#levelAt = now + market.terms.levelEveryMs;
@@ -299,7 +310,9 @@ export class AuctionMachine {
     const { market, closings } = this;
     const { counters, host } = market;
     const closing = closings.get(replica);
-    this.#judgements.add(replica);
+    const { service, shard } = parseReplicaKey(replica);
+    // Other replicas of the shard waited for this one's end.
+    for (let r = 0; r < market.replicasPerShard; r++) this.#judgements.add(replicaKey(service, shard, r));
     if (!closing) return;
     closing.busy = false;
     if (report !== "committed") {
@@ -323,4 +336,16 @@ export class AuctionMachine {
     if (closing.unheldSince !== undefined) market.claimLatency.add(now - closing.unheldSince);
     market.decide("awarded", replica, market.board.rounds.get(replica)?.value.last ?? "");
   }
+}
+
+/** Lots in their order first; then what is none, or has no answer: those are many at times, and in no order. */
+function inOrder({ lots, board }: Market, replicas: ReadonlySet<ReplicaKey>): ReplicaKey[] {
+  const answered: Lot[] = [];
+  const others: ReplicaKey[] = [];
+  for (const replica of replicas) {
+    const lot = lots.get(replica);
+    if (lot && board.bidsOn(replica).size > 0) answered.push(lot);
+    else others.push(replica);
+  }
+  return [...answered.sort(compareLots).map(({ replica }) => replica), ...others];
 }

@@ -3,13 +3,19 @@ import type { HeldSession } from "../membership/session-machine.ts";
 import type { AuctionMachine } from "./auction-machine.ts";
 import type { Seen } from "./board.ts";
 import { formatBytes } from "./bytes.ts";
+import type { KnownRound } from "./commits.ts";
 import type { Lot, Lots } from "./lots.ts";
 import { compareLots } from "./order.ts";
-import type { Bid, Bidder } from "./records.ts";
+import type { Bid, Bidder, BidLot } from "./records.ts";
+
+/** Lots that one bid is for, at most. The more there are, the fewer times bidders and evaluator wait for each other when a node is lost that held many. */
+const LOTS_MAX = 32;
+/** Lots that are looked at for more to bid on, after the first. */
+const FURTHER_MAX = 128;
 
 /**
- * This node's seat and its one outstanding bid: takes a seat, bids on the first lot in order that it can take, and takes the bid back when it can no longer
- * keep it. A bid whose round is over needs no taking back; the next one is written over it.
+ * This node's seat and its one outstanding bid: takes a seat, bids on the first lots in order that it can take together, and takes the bid back when it can no longer
+ * keep it. A bid whose rounds are over needs no taking back; the next one is written over it.
  */
 export function bid(machine: AuctionMachine, freeBytes: number, now: number): void {
   const { market, seat } = machine;
@@ -23,34 +29,51 @@ export function bid(machine: AuctionMachine, freeBytes: number, now: number): vo
     if (market.takesPart) send(machine, "register", own?.revision ?? 0, bidder(machine, session, undefined));
     return;
   }
-  const { bid: placed } = own.value;
-  if (placed && market.isCurrent(placed)) {
-    const lot = market.lots.get(placed.replica)!;
-    const refusal = market.refusal(lot, freeBytes, now);
-    if (refusal !== undefined) withdraw(machine, session, own, placed, refusal);
+  const standing = market.standing(own.value.bid);
+  if (standing.length > 0) {
+    const refused = refusalOf(machine, standing, freeBytes, now);
+    if (refused) withdraw(machine, session, own, standing, refused);
     return;
   }
   if (!market.takesPart) return;
-  const lot = choose(machine, freeBytes, now);
-  if (lot) place(machine, session, own, lot, freeBytes);
+  const lots = choose(machine, freeBytes, now);
+  if (lots.length > 0) place(machine, session, own, lots, freeBytes);
 }
 
-/** The bid of this node that still counts, if there is one. */
-export function outstanding(machine: AuctionMachine): Bid | undefined {
-  const { host, board } = machine.market;
-  const own = board.bidders.get(host.self.node)?.value;
-  if (own?.session !== host.liveness?.id) return undefined;
-  return own?.bid && machine.market.isCurrent(own.bid) ? own.bid : undefined;
+interface Refused {
+  readonly replica: ReplicaKey;
+  readonly why: string;
 }
 
-function choose(machine: AuctionMachine, freeBytes: number, now: number): Lot | undefined {
+/** The first of the lots that this node will not take any more, or not beside those before it. */
+function refusalOf(
+  { market }: AuctionMachine,
+  standing: readonly BidLot[],
+  freeBytes: number,
+  now: number,
+): Refused | undefined {
+  let left = freeBytes;
+  for (const { replica } of standing) {
+    const lot = market.lots.get(replica)!;
+    const why = market.refusal(lot, left, now);
+    if (why !== undefined) return { replica, why };
+    left -= market.sizeOf(lot);
+  }
+  return undefined;
+}
+
+function choose(machine: AuctionMachine, freeBytes: number, now: number): Lot[] {
   const { market, seat } = machine;
   const { lots, host } = market;
   const { nothing, fresh } = seat;
   // With no more memory than when nothing fitted, nothing fits that has not changed since.
   const known = nothing && freeBytes <= nothing.freeBytes && now < nothing.until ? nothing : undefined;
   let until = known?.until ?? Infinity;
+  const chosen: Lot[] = [];
+  let left = freeBytes;
+  let further = 0;
   for (const lot of known ? inOrder(lots, fresh) : lots.ordered()) {
+    if (chosen.length > 0 && ++further > FURTHER_MAX) break;
     if (lot.holder === host.self.node) continue;
     if (now < lot.at) {
       until = Math.min(until, lot.at);
@@ -61,14 +84,30 @@ function choose(machine: AuctionMachine, freeBytes: number, now: number): Lot | 
     if (local?.data === "prepared" && host.service(local).builds) continue;
     if (local && now < local.retryAt) until = Math.min(until, local.retryAt);
     if (market.refusal(lot, freeBytes, now) !== undefined || machine.isDecided(lot, now)) continue;
-    return lot;
+    if (chosen.length > 0 && isApart(machine, lot, chosen, now)) continue;
+    // It would fit without those before it, and may yet: what comes after it waits with it.
+    const size = market.sizeOf(lot);
+    if (size > left) break;
+    chosen.push(lot);
+    left -= size;
+    if (chosen.length >= LOTS_MAX || hasTrouble(machine, lot, now)) break;
   }
+  if (chosen.length > 0) return chosen;
   // Isolation, and what the host machine is about to do, change without notice: look again before long.
   until = Math.min(until, now + Math.max(LOOK_AGAIN_MS, lots.size * LOOK_AGAIN_MS_PER_LOT));
   seat.nothing = { freeBytes, until };
   fresh.clear();
   if (lots.size > 0) market.wakes.sooner("seat", until);
-  return undefined;
+  return [];
+}
+
+/** Not to be won together with those: a shard that lost its holders is watched alone, and a node has one replica of a shard. */
+function isApart(machine: AuctionMachine, lot: Lot, chosen: readonly Lot[], now: number): boolean {
+  return hasTrouble(machine, lot, now) || chosen.some(({ shardKey }) => shardKey === lot.shardKey);
+}
+
+function hasTrouble({ market }: AuctionMachine, lot: Lot, now: number): boolean {
+  return market.host.facts.shard(lot.shardKey, now).trouble !== undefined;
 }
 
 function inOrder(lots: Lots, replicas: ReadonlySet<ReplicaKey>): Lot[] {
@@ -84,44 +123,53 @@ function place(
   machine: AuctionMachine,
   session: HeldSession,
   own: Seen<Bidder>,
-  lot: Lot,
+  lots: readonly Lot[],
   freeBytes: number,
 ): void {
-  const { market } = machine;
+  const { market, commits } = machine;
   const { board } = market;
   const placed: Bid = {
-    replica: lot.replica,
-    round: board.roundOf(lot.replica),
-    tenure: lot.tenure,
     freeBytes: Math.floor(freeBytes),
-    maxBids: market.configuredMaxBids(lot) ?? 0,
+    lots: lots.map((lot) => ({
+      replica: lot.replica,
+      round: board.roundOf(lot.replica),
+      tenure: lot.tenure,
+      maxBids: market.configuredMaxBids(lot) ?? 0,
+      bytes: market.sizeOf(lot),
+    })),
   };
-  const value = bidder(machine, session, placed);
+  // What is no lot any more as far as is known here may have been won all the same.
+  const unsure = (own.value.bid?.lots ?? []).filter(({ replica, round }) => board.roundOf(replica) === round);
+  const replicas = new Set([lots[0]!, ...unsure].map(({ replica }) => replica));
+  const rounds = knownRounds(machine, replicas);
   machine.seat.busy = true;
-  market.emit(
-    "bid",
-    lot.replica,
-    machine.commits.bid(value, own.revision, board.rounds.get(lot.replica)?.revision ?? 0),
-  );
+  market.emit("bid", lots[0]!.replica, commits.bid(bidder(machine, session, placed), own.revision, rounds));
 }
 
 function withdraw(
   machine: AuctionMachine,
   session: HeldSession,
   own: Seen<Bidder>,
-  placed: Bid,
-  why: string,
+  standing: readonly BidLot[],
+  { replica, why }: Refused,
 ): void {
   const { market, seat, commits } = machine;
-  const { replica } = placed;
   seat.busy = true;
-  market.decide("refused", replica, `takes back its bid of ${formatBytes(placed.freeBytes)}: ${why}`);
-  const round = market.board.rounds.get(replica)?.revision ?? 0;
+  const free = formatBytes(own.value.bid?.freeBytes ?? 0);
+  market.decide("refused", replica, `takes back its bid of ${free}: ${why}`);
+  const rounds = knownRounds(machine, new Set(standing.map((lot) => lot.replica)));
   market.emit(
     "withdraw",
     replica,
-    commits.withdraw(bidder(machine, session, undefined), own.revision, replica, round),
+    commits.withdraw(bidder(machine, session, undefined), own.revision, rounds),
   );
+}
+
+function knownRounds({ market }: AuctionMachine, replicas: ReadonlySet<ReplicaKey>): KnownRound[] {
+  return [...replicas].map((replica) => ({
+    replica,
+    revision: market.board.rounds.get(replica)?.revision ?? 0,
+  }));
 }
 
 function send(machine: AuctionMachine, purpose: "register", known: number, value: Bidder): void {

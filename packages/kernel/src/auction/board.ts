@@ -37,10 +37,11 @@ export class Board {
   /** Returns the replicas that the bidder's former and present bids are on. */
   setBidder(node: string, bidder: Known<Bidder> | undefined, now: number): ReplicaKey[] {
     const touched: ReplicaKey[] = [];
-    const before = this.bidders.get(node)?.value.bid;
-    if (before) {
-      this.#bidsOn.get(before.replica)?.delete(node);
-      touched.push(before.replica);
+    for (const { replica } of this.bidders.get(node)?.value.bid?.lots ?? []) {
+      const on = this.#bidsOn.get(replica);
+      on?.delete(node);
+      if (on?.size === 0) this.#bidsOn.delete(replica);
+      touched.push(replica);
     }
     if (!bidder) {
       this.bidders.delete(node);
@@ -49,12 +50,11 @@ export class Board {
     }
     this.bidders.set(node, { ...bidder, seenAt: now });
     this.#answeredAt.set(node, now);
-    const { bid } = bidder.value;
-    if (bid) {
-      let on = this.#bidsOn.get(bid.replica);
-      if (!on) this.#bidsOn.set(bid.replica, (on = new Set()));
+    for (const { replica } of bidder.value.bid?.lots ?? []) {
+      let on = this.#bidsOn.get(replica);
+      if (!on) this.#bidsOn.set(replica, (on = new Set()));
       on.add(node);
-      touched.push(bid.replica);
+      touched.push(replica);
     }
     return touched;
   }
@@ -76,7 +76,7 @@ export class Board {
 
   /** Replicas that some bid names. */
   *replicasWithBids(): Iterable<ReplicaKey> {
-    for (const [replica, nodes] of this.#bidsOn) if (nodes.size > 0) yield replica;
+    yield* this.#bidsOn.keys();
   }
 
   passesOn(replica: ReplicaKey): ReadonlyMap<string, Seen<Pass>> {

@@ -23,24 +23,21 @@ export class AuctionCommits {
     return { guards: [{ key, revision: known }], writes: [put(key, bidder, bidder.session)] };
   }
 
-  /** One outstanding bid per node: it is written over the last one, which must be the one we know. */
-  bid(bidder: Bidder, known: number, round: number): Commit {
-    const { replica, tenure } = bidder.bid!;
-    const key = this.#key("bidder", bidder.node);
-    return {
-      guards: [
-        { key, revision: known },
-        { key: this.#key("round", replica), revision: round },
-        { key: this.#keys.tenure(replica), revision: tenure },
-      ],
-      writes: [put(key, bidder, bidder.session)],
-    };
+  /**
+   * One outstanding bid per node: it is written over the last one, which must be the one we know. Guards the rounds given: of its first lot, and of what the last bid was on and has not been
+   * seen to end. That its further lots are as they were is not guarded: a lot that has changed is one that it does not count for.
+   */
+  bid(bidder: Bidder, known: number, rounds: readonly KnownRound[]): Commit {
+    const { replica, tenure } = bidder.bid!.lots[0]!;
+    const { guards, writes } = this.withdraw(bidder, known, rounds);
+    return { guards: [...guards, { key: this.#keys.tenure(replica), revision: tenure }], writes };
   }
 
-  /** Guards the round: it may have been won, unseen, with the very bid that is taken back. */
-  withdraw(bidder: Bidder, known: number, replica: ReplicaKey, round: number): Commit {
+  /** Guards the rounds: any of them may have been won, unseen, with the very bid that is taken back. */
+  withdraw(bidder: Bidder, known: number, rounds: readonly KnownRound[]): Commit {
     const { guards, writes } = this.register(bidder, known);
-    return { guards: [...guards, { key: this.#key("round", replica), revision: round }], writes };
+    const of = rounds.map(({ replica, revision }) => ({ key: this.#key("round", replica), revision }));
+    return { guards: [...guards, ...of], writes };
   }
 
   pass(replica: ReplicaKey, pass: Pass, known: number, round: number): Commit {
@@ -161,6 +158,12 @@ export class AuctionCommits {
   #key(part: Parameters<Keys["auction"]>[1], about?: string): string {
     return this.#keys.auction(this.#service, part, about);
   }
+}
+
+/** The round of a replica, and the revision of its key. */
+export interface KnownRound {
+  readonly replica: ReplicaKey;
+  readonly revision: number;
 }
 
 /** What every close of a round carries. */

@@ -9,7 +9,7 @@ export interface AuctionCounters {
   /** Times a round was judged, and times a verdict had to wait because of the limit. */
   auction_evaluations: number;
   auction_evaluations_deferred: number;
-  /** Of this node. */
+  /** Of this node; one bid for several lots counts once for each. */
   bids_placed: number;
   passes_placed: number;
   bids_rejected_already_pending: number;

@@ -1,4 +1,4 @@
-import type { ReplicaKey } from "../identity/keys.ts";
+import { replicaKey, type ReplicaKey } from "../identity/keys.ts";
 import { strikeOfLoss } from "../lifecycle/trouble.ts";
 import type { Guard } from "../store/contract.ts";
 import type { OpenEra } from "../tenure/era-machine.ts";
@@ -20,6 +20,8 @@ export interface Closing {
   readonly gone: Set<string>;
   /** What the commit that is out means, for when it is reported. */
   how: "won" | "empty" | undefined;
+  /** The session that the commit gives it to. */
+  readonly winner: string | undefined;
   openedAt: number | undefined;
   /** Since when nobody has held it; undefined when it is held. */
   readonly unheldSince: number | undefined;
@@ -33,9 +35,10 @@ export function auctionOf(machine: AuctionMachine, lot: Lot): Auction {
   const bids: BidAnswer[] = [];
   for (const node of board.bidsOn(lot.replica)) {
     const { value, revision, seenAt } = board.bidders.get(node)!;
-    const { bid } = value;
-    if (!bid || !bidders?.has(node) || !market.isCurrent(bid)) continue;
-    const { freeBytes, maxBids } = bid;
+    const on = value.bid?.lots.find(({ replica }) => replica === lot.replica);
+    if (!value.bid || !on || !bidders?.has(node) || !market.isCurrent(on)) continue;
+    const { freeBytes } = value.bid;
+    const { maxBids } = on;
     const neighbours = market.neighbours(lot, node);
     const away = market.away(lot, node);
     bids.push({ node, revision, seenAt, session: value.session, freeBytes, maxBids, neighbours, away });
@@ -76,7 +79,12 @@ export function evaluate(machine: AuctionMachine, replica: ReplicaKey, office: G
   if (auction.bids.length === 0 && auction.passes.length === 0) return;
   counters.auction_evaluations++;
   machine.noteStarted(lot, round, auction);
-  const verdict = judgeAuction(auction, terms.windowMs, now);
+  let verdict = judgeAuction(auction, terms.windowMs, now);
+  if (verdict.kind === "won") {
+    // Where the others of the shard are is known when their rounds have ended.
+    if (isClosingAnother(machine, lot)) return;
+    verdict = judgeAuction(lessWon(machine, lot, auction), terms.windowMs, now);
+  }
   switch (verdict.kind) {
     case "resting":
     case "open": {
@@ -98,6 +106,31 @@ export function evaluate(machine: AuctionMachine, replica: ReplicaKey, office: G
       }
       close(machine, lot, auction, verdict, office, host.era, now);
   }
+}
+
+/** A bid is for several lots, and its memory is there once: what it has been given, or is being given, is no longer free. */
+function lessWon(machine: AuctionMachine, lot: Lot, auction: Auction): Auction {
+  const { board, host } = machine.market;
+  const bids = auction.bids.map((bid) => {
+    let { freeBytes } = bid;
+    for (const { replica, bytes } of board.bidders.get(bid.node)?.value.bid?.lots ?? []) {
+      if (replica === lot.replica) continue;
+      const closing = machine.closings.get(replica);
+      const facts = host.facts.known(replica);
+      const held = [facts?.tenure?.value.session, facts?.award?.value.session].includes(bid.session);
+      if (held || (closing?.busy === true && closing.winner === bid.session)) freeBytes -= bytes;
+    }
+    return { ...bid, freeBytes };
+  });
+  return { ...auction, bids };
+}
+
+function isClosingAnother({ market, closings }: AuctionMachine, lot: Lot): boolean {
+  for (let r = 0; r < market.replicasPerShard; r++) {
+    const replica = replicaKey(market.service, lot.shard, r);
+    if (replica !== lot.replica && closings.get(replica)?.busy === true) return true;
+  }
+  return false;
 }
 
 function nextSilence(machine: AuctionMachine, missing: readonly string[], waitsSince: number): number {
@@ -122,6 +155,8 @@ function close(
   const known = board.rounds.get(lot.replica);
   const n = board.roundOf(lot.replica);
   const before = closings.get(lot.replica);
+  const won = verdict.kind === "won";
+  const winner = won ? board.bidders.get(verdict.ranked[0]!.node)!.value : undefined;
   const closing: Closing = {
     round: n,
     busy: true,
@@ -129,12 +164,12 @@ function close(
     retryAt: now,
     gone: before?.gone ?? new Set(),
     how: verdict.kind,
+    winner: winner?.session,
     openedAt: verdict.openedAt,
     unheldSince: lot.tenure === 0 ? market.host.facts.replica(lot.replica, now).since : undefined,
     early: verdict.kind === "won" && verdict.how === "short-circuited",
   };
   closings.set(lot.replica, closing);
-  const won = verdict.kind === "won";
   const last = won
     ? reasonOf(lot, n, verdict, auction)
     : `round ${n}: nobody of ${verdict.answers} can take it (${passReasons(machine, lot)})`;
@@ -154,11 +189,10 @@ function close(
     passes: [...board.passesOn(lot.replica).keys()],
     move: board.moves.has(lot.replica),
   };
-  if (!won) {
+  if (!winner) {
     market.emit("close", lot.replica, commits.empty(shared));
     return;
   }
-  const winner = board.bidders.get(verdict.ranked[0]!.node)!.value;
   if (lot.tenure === 0) {
     const facts = market.host.facts.replica(lot.replica, now);
     const { trouble } = market.host.facts.shard(lot.shardKey, now);

@@ -10,7 +10,7 @@ import { Board } from "./board.ts";
 import { formatBytes } from "./bytes.ts";
 import { DurationHistogram, newCounters } from "./counters.ts";
 import { Lots, type Lot } from "./lots.ts";
-import type { Bid } from "./records.ts";
+import type { Bid, BidLot } from "./records.ts";
 import { AUCTION_DEFAULTS, auctionTerms, type AuctionTerms } from "./terms.ts";
 
 export type AuctionPurpose =
@@ -184,10 +184,22 @@ export class Market {
     return at === -1 ? zones.length : at;
   }
 
-  /** Does a bid still count? Its round is not over, and the lot is as it was. */
-  isCurrent(bid: Pick<Bid, "replica" | "round" | "tenure">): boolean {
-    const lot = this.lots.get(bid.replica);
-    return lot !== undefined && lot.tenure === bid.tenure && this.board.roundOf(bid.replica) === bid.round;
+  /** Does an answer still count? Its round is not over, and the lot is as it was. */
+  isCurrent(answer: Pick<BidLot, "replica" | "round" | "tenure">): boolean {
+    const { replica, round, tenure } = answer;
+    const lot = this.lots.get(replica);
+    return lot !== undefined && lot.tenure === tenure && this.board.roundOf(replica) === round;
+  }
+
+  /** The lots that a bid still counts for. */
+  standing(bid: Bid | undefined): readonly BidLot[] {
+    return bid?.lots.filter((each) => this.isCurrent(each)) ?? [];
+  }
+
+  /** What this node's bid still counts for. */
+  outstanding(): readonly BidLot[] {
+    const own = this.board.bidders.get(this.host.self.node)?.value;
+    return own?.session === this.host.liveness?.id ? this.standing(own?.bid) : [];
   }
 
   /** What is configured for the lot; undefined when live bidders are counted. */

@@ -1,6 +1,5 @@
 import type { ReplicaKey } from "../identity/keys.ts";
 import type { AuctionMachine } from "./auction-machine.ts";
-import { outstanding } from "./bidding.ts";
 import type { Lot } from "./lots.ts";
 import type { Pass } from "./records.ts";
 
@@ -15,8 +14,8 @@ export function pass(machine: AuctionMachine, replica: ReplicaKey, freeBytes: nu
   const lot = market.lots.get(replica);
   const session = host.session(now);
   if (!lot || !session || !market.takesPart || lot.holder === host.self.node) return;
-  const mine = outstanding(machine);
-  if (mine?.replica === replica || passing.has(replica)) return;
+  const mine = market.outstanding();
+  if (passing.has(replica) || mine.some((each) => each.replica === replica)) return;
   const given = board.passesOn(replica).get(host.self.node);
   if (given && given.value.session === session.id && market.isCurrent({ ...given.value, replica })) return;
   const local = host.local(replica);
@@ -24,7 +23,7 @@ export function pass(machine: AuctionMachine, replica: ReplicaKey, freeBytes: nu
 
   const refusal = market.refusal(lot, freeBytes, now);
   const bidAt = firstBidAt(machine, lot);
-  if (refusal === undefined && (bidAt === undefined || !mine)) return;
+  if (refusal === undefined && (bidAt === undefined || mine.length === 0)) return;
   // Nobody wants it, and it is not its turn to be asked for: the front looks at it again when it is.
   if (bidAt === undefined && !machine.front.has(replica) && board.passesOn(replica).size === 0) return;
   const dueAt =
@@ -43,7 +42,7 @@ export function pass(machine: AuctionMachine, replica: ReplicaKey, freeBytes: nu
     round: board.roundOf(replica),
     tenure: lot.tenure,
     maxBids: market.configuredMaxBids(lot) ?? 0,
-    reason: refusal ?? `its bid is on ${mine!.replica}`,
+    reason: refusal ?? `its bid is on ${mine[0]!.replica}`,
   };
   passing.add(replica);
   const round = board.rounds.get(replica)?.revision ?? 0;
@@ -55,9 +54,9 @@ function firstBidAt(machine: AuctionMachine, lot: Lot): number | undefined {
   const { board } = machine.market;
   let first: number | undefined;
   for (const node of board.bidsOn(lot.replica)) {
-    const bidder = board.bidders.get(node);
-    if (bidder?.value.bid && machine.market.isCurrent(bidder.value.bid))
-      first = Math.min(first ?? Infinity, bidder.seenAt);
+    const { value, seenAt } = board.bidders.get(node)!;
+    const on = value.bid?.lots.find(({ replica }) => replica === lot.replica);
+    if (on && machine.market.isCurrent(on)) first = Math.min(first ?? Infinity, seenAt);
   }
   return first;
 }

@@ -34,15 +34,23 @@ export interface Bidder {
   readonly bid?: Bid;
 }
 
+/** One amount of memory for several lots, which fit into it together: so it does not matter which of them it wins. */
 export interface Bid {
+  readonly freeBytes: number;
+  /** In the order in which all go through them; at least one. */
+  readonly lots: readonly BidLot[];
+}
+
+export interface BidLot {
   readonly replica: ReplicaKey;
   /** Counts in this round only, and only while the tenure is the one named. */
   readonly round: number;
   /** Revision of the tenure that is to be moved; 0 when the lot is unheld. */
   readonly tenure: number;
-  readonly freeBytes: number;
   /** As configured when the bid was made; 0 for the number of live bidders. */
   readonly maxBids: number;
+  /** What the bidder expects it to take. */
+  readonly bytes: number;
 }
 
 /** `pass/<replica>/<node>`: that node will not take the lot in this round. */

@@ -43,8 +43,8 @@ export function explainAuction(
   for (const entry of sources.entries()) {
     if (entry.key.startsWith(bidders)) {
       const { node, bid } = read<Bidder>(entry)!;
-      if (bid?.replica === replica && bid.round === round && bid.tenure === held)
-        bids.push({ node, freeBytes: bid.freeBytes });
+      const on = bid?.lots.find((lot) => lot.replica === replica);
+      if (bid && on?.round === round && on.tenure === held) bids.push({ node, freeBytes: bid.freeBytes });
     } else if (entry.key.startsWith(passed)) {
       const pass = read<Pass>(entry)!;
       if (pass.round === round && pass.tenure === held) passes.push({ node: pass.node, reason: pass.reason });

@@ -79,13 +79,22 @@ test("shows what an open auction has heard, why bidders passed, and how the last
     revision: 50,
     value: JSON.stringify(value),
   });
-  const bid = { replica: "s/7/0", round: 3, tenure: 0, maxBids: 0 };
+  const bid = (freeBytes: number, round = 3): object => {
+    const lot = { round: 3, tenure: 0, maxBids: 0, bytes: 2 ** 10 };
+    return {
+      freeBytes,
+      lots: [
+        { ...lot, replica: "s/6/0" },
+        { ...lot, round, replica: "s/7/0" },
+      ],
+    };
+  };
   const found = explain(
     sources(
       auction("round", "s/7/0", { n: 2, empties: 1, last: "round 2: nobody of 3 has room" }),
-      auction("bidder", "a", { node: "a", bid: { ...bid, freeBytes: 2 ** 20 } }),
-      auction("bidder", "b", { node: "b", bid: { ...bid, freeBytes: 2 ** 21 } }),
-      auction("bidder", "c", { node: "c", bid: { ...bid, round: 2, freeBytes: 2 ** 30 } }),
+      auction("bidder", "a", { node: "a", bid: bid(2 ** 20) }),
+      auction("bidder", "b", { node: "b", bid: bid(2 ** 21) }),
+      auction("bidder", "c", { node: "c", bid: bid(2 ** 30, 2) }),
       auction("pass", "s/7/0/d", { node: "d", round: 3, tenure: 0, reason: "needs 3.0 MiB, has 1.0 MiB" }),
       auction("pass", "s/7/0/e", { node: "e", round: 2, tenure: 0, reason: "long ago" }),
     ),

@@ -31,8 +31,8 @@ export interface AuctionPorts {
   readonly decided: (kind: DecisionKind, reason: string, replica: ReplicaKey | undefined) => void;
 }
 
-/** Commits that may share a batch with others: they are many at once, and nobody waits for one of them. */
-const SHARED: ReadonlySet<AuctionPurpose> = new Set(["pass", "claim", "footprint", "tidy"]);
+/** Commits that may share a batch with others: they are many at once. */
+const SHARED: ReadonlySet<AuctionPurpose> = new Set(["pass", "close", "claim", "footprint", "tidy"]);
 
 /** A service that says nothing of memory has as much of it as anyone asks for. Only claims allow that: a bid without a number would mean nothing. */
 const UNLIMITED: ShardMemory = {

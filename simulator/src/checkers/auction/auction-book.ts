@@ -2,8 +2,8 @@ import {
   parseAuctionKey,
   type AuctionConfig,
   type Award,
-  type Bid,
   type Bidder,
+  type BidLot,
   type ChangeBatch,
   type Entry,
   type Footprint,
@@ -31,6 +31,8 @@ export interface StoredAnswer {
   readonly session: string;
   /** Of a bid; undefined for a pass. */
   readonly freeBytes: number | undefined;
+  /** What the bid's other lots take: it may have won any of them. */
+  readonly othersBytes: number;
 }
 
 /**
@@ -88,7 +90,7 @@ export class AuctionBook {
   }
 
   /** Does it count, as far as round and tenure go? */
-  isCurrent({ replica, round, tenure }: Pick<Bid, "replica" | "round" | "tenure">): boolean {
+  isCurrent({ replica, round, tenure }: Pick<BidLot, "replica" | "round" | "tenure">): boolean {
     return round === this.roundOf(replica) && tenure === (this.tenures.get(replica) ?? 0);
   }
 
@@ -104,12 +106,16 @@ export class AuctionBook {
           maxBids: value.maxBids,
           session: value.session,
           freeBytes: undefined,
+          othersBytes: 0,
         });
-    for (const [node, { value, revision, atMs }] of this.bidders)
-      if (value.bid?.replica === replica && this.isCurrent(value.bid)) {
-        const { maxBids, freeBytes } = value.bid;
-        found.set(node, { node, revision, atMs, maxBids, session: value.session, freeBytes });
-      }
+    for (const [node, { value, revision, atMs }] of this.bidders) {
+      const { bid, session } = value;
+      const on = bid?.lots.find((lot) => lot.replica === replica);
+      if (!bid || !on || !this.isCurrent(on)) continue;
+      const { freeBytes, lots } = bid;
+      const othersBytes = lots.reduce((sum, { bytes }) => sum + bytes, -on.bytes);
+      found.set(node, { node, revision, atMs, maxBids: on.maxBids, session, freeBytes, othersBytes });
+    }
     return [...found.values()];
   }
 

@@ -20,7 +20,7 @@ import { Silence } from "./silence.ts";
 /**
  * The rules of auctions, looked at in the store as it changes:
  * - a first tenure comes from a round, or goes to a node that has the replica ready;
- * - a round is won by a bid that counts, by the highest of those that its evaluator must have seen, by the earlier of equal ones, and by none below the footprint;
+ * - a round is won by a bid that counts, by the highest of those that its evaluator must have seen (beside all its other lots, which it may have won before), by the earlier of equal ones, and by none below the footprint;
  * - a round closes before its window is over only with enough answers, and not long after it;
  * - no node has two bids outstanding; rounds are numbered without gaps.
  */
@@ -117,16 +117,17 @@ export class AuctionRulesChecker implements Checker {
     const now = this.#scene.now();
     const before = this.#book.bidders.get(node)?.value.bid;
     this.#silence.answered(node, now);
-    if (!before || !this.#book.isCurrent(before)) return;
-    if (!after || (after.replica === before.replica && after.round === before.round)) return;
-    // The node may know of a change that made it no lot for a while.
-    if (now - (this.#changedAt.get(before.replica) ?? 0) < lagMs || this.#health.wellForMs(node) < lagMs)
-      return;
-    if (!this.#isLot(before.replica)) return;
-    this.#report(
-      before.replica,
-      `${node} bids on ${after.replica} while its bid on ${before.replica} is outstanding`,
-    );
+    if (!after || this.#health.wellForMs(node) < lagMs) return;
+    for (const { replica, round, tenure } of before?.lots ?? []) {
+      if (!this.#book.isCurrent({ replica, round, tenure }) || !this.#isLot(replica)) continue;
+      if (after.lots.some((lot) => lot.replica === replica && lot.round === round)) continue;
+      // The node may know of a change that made it no lot for a while.
+      if (now - (this.#changedAt.get(replica) ?? 0) < lagMs) continue;
+      this.#report(
+        replica,
+        `${node} bids on ${after.lots[0]?.replica} while its bid on ${replica} is outstanding`,
+      );
+    }
   }
 
   #tenure(replica: ReplicaKey, text: string, puts: ReadonlyMap<string, string>): void {
@@ -167,12 +168,13 @@ export class AuctionRulesChecker implements Checker {
     for (const other of answers) {
       if (!isBid(other) || other.atMs > until || !this.#isMember(other.node)) continue;
       if (other.atMs > seenBefore && !this.#counted(replica, other, answers)) continue;
-      if (other.freeBytes > free)
+      const left = other.freeBytes - other.othersBytes;
+      if (left > free)
         this.#report(
           replica,
-          `${winner.node} won with ${free} bytes free, and ${other.node} had bid ${other.freeBytes}`,
+          `${winner.node} won with ${free} bytes free, and ${other.node} had bid ${left}`,
         );
-      else if (other.freeBytes === free && other.revision < winner.revision)
+      else if (left === free && other.revision < winner.revision)
         this.#report(replica, `${winner.node} won, and ${other.node} had bid as much before it`);
     }
     const { service, shard } = parseReplicaKey(replica);
@@ -215,7 +217,8 @@ export class AuctionRulesChecker implements Checker {
       if (opener.maxBids > 0) return;
     }
     for (const node of this.#expected(replica))
-      if (!answers.some((answer) => answer.node === node) && !this.#silence.has(node))
+      // That a silent one has spoken elsewhere just now the evaluator may not have heard.
+      if (!answers.some((answer) => answer.node === node) && !this.#silence.hadSince(node, now - lagMs))
         this.#report(replica, `closed before ${node} had answered, and before the window was over`);
   }
 
@@ -304,7 +307,7 @@ export class AuctionRulesChecker implements Checker {
       const { service, part, about } = parseAuctionKey(parsed.rest);
       if (part === "pass") this.#openLots.add(`${service}/${about.slice(0, about.lastIndexOf("/"))}`);
       const bid = part === "bidder" ? this.#book.bidders.get(about)?.value.bid : undefined;
-      if (bid && this.#book.isCurrent(bid)) this.#openLots.add(bid.replica);
+      for (const lot of bid?.lots ?? []) if (this.#book.isCurrent(lot)) this.#openLots.add(lot.replica);
     }
   }
 

@@ -1,6 +1,6 @@
 /** A stage for tests of the auction's checkers: three nodes, repositories of known sizes, and a store that a test writes as nodes would. */
 
-import { auction, claim, type Bid, type ReplicaKey } from "@keelson/kernel";
+import { auction, claim, type BidLot, type ReplicaKey } from "@keelson/kernel";
 import { Streams } from "../../chance/streams.ts";
 import { AuctionWorld } from "../../auction/world.ts";
 import { MIB } from "../../auction/catalogue.ts";
@@ -43,9 +43,16 @@ export class AuctionStage extends Stage {
     return this;
   }
 
-  bid(node: string, replica: ReplicaKey, freeBytes: number, given: Partial<Bid> = {}): void {
+  bid(
+    node: string,
+    replica: ReplicaKey,
+    freeBytes: number,
+    given: Partial<BidLot> = {},
+    others: readonly BidLot[] = [],
+  ): void {
     const round = this.roundsOver(replica) + 1;
-    const bid: Bid = { replica, round, tenure: 0, freeBytes, maxBids: 0, ...given };
+    const lot: BidLot = { replica, round, tenure: 0, maxBids: 0, bytes: 100, ...given };
+    const bid = { freeBytes, lots: [lot, ...others] };
     const session = `${node}-session`;
     this.put(
       this.keys.auction(SERVICE, "bidder", node),

@@ -39,6 +39,22 @@ describe("auctions", () => {
     expect(earlier.reports).toContain(`${R0}: c won, and a had bid as much before it`);
   });
 
+  it("lets a higher bid lose that may have won its other lots before, and not one that is higher beside them", () => {
+    const other = { replica: R1, round: 1, tenure: 0, maxBids: 0, bytes: 200 };
+    for (const [free, reports] of [
+      [699, []],
+      [701, [`${R0}: a won with 500 bytes free, and b had bid 501`]],
+    ] as const) {
+      const of = stage();
+      of.bid("a", R0, 500);
+      of.bid("b", R0, free, {}, [other]);
+      of.pass("c", R0);
+      of.nowMs += 1_500;
+      of.close(R0, "a");
+      expect(of.reports).toEqual(reports);
+    }
+  });
+
   it("lets go what the evaluator cannot have seen yet, and not what it needed for the close", () => {
     const late = answered();
     late.bid("c", R0, 900);

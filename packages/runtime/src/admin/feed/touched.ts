@@ -109,12 +109,11 @@ export class Touched {
     const { service, part, about } = parseAuctionKey(rest);
     switch (part) {
       case "bidder":
-        for (const one of [before, entry]) {
-          const replica = one && (JSON.parse(one.value) as Bidder).bid?.replica;
-          if (replica === undefined) continue;
-          mark(this.bidders, replica, about, one === entry);
-          this.lots.add(replica);
-        }
+        for (const one of [before, entry])
+          for (const { replica } of (one && (JSON.parse(one.value) as Bidder).bid?.lots) ?? []) {
+            mark(this.bidders, replica, about, one === entry);
+            this.lots.add(replica);
+          }
         this.nodes.add(about);
         break;
       case "pass": {
