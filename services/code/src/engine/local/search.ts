@@ -82,10 +82,12 @@ export async function* searchIndexLines(
           wake = resolve;
         });
     }
-    const { counts, partial } = run.sum([await reply]);
-    yield Buffer.from(
+    const ended = await reply;
+    const { counts, partial } = run.sum([ended]);
+    const last = Buffer.from(
       `${JSON.stringify({ done: true, ...counts, ...(partial === undefined ? {} : { partial }) })}\n`,
     );
+    yield ended.tail === undefined ? last : Buffer.concat([ended.tail, last]);
   } finally {
     run.stop("cancelled");
     run.abandon();

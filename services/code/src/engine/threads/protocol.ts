@@ -84,6 +84,8 @@ export interface SearchReply {
   readonly stopped: "matches-max" | "interrupted" | undefined;
   /** Best first; left out where lines were asked for. */
   readonly hits?: PackedHits;
+  /** Where lines were asked for: the last of them, after all pieces. Few answers have more, and a piece of their own would wake whoever asked twice. */
+  readonly tail?: Uint8Array;
 }
 
 export type FromSearcher =

@@ -31,7 +31,7 @@ test.each([1, 2, 5])("%i replies arrive as they were sent", (many) => {
   for (const { job, reply } of sent) packer.add(job, reply, reply.hits);
   expect(packer.count).toBe(many);
   expect([...unpackReplies(packer.take())]).toEqual(sent);
-  expect([packer.count, packer.words]).toEqual([0, 0]);
+  expect([packer.count, packer.bytes]).toEqual([0, 0]);
 });
 
 test("one that was asked for no hits has none", () => {
@@ -40,4 +40,22 @@ test("one that was asked for no hits has none", () => {
   packer.add(2, outcome(1, undefined), hits(1, 1));
   const replies = [...unpackReplies(packer.take())];
   expect(replies.map(({ reply }) => reply.hits?.count)).toEqual([undefined, 1]);
+});
+
+test("the last lines of each arrive with it, also where others have none", () => {
+  const packer = new ReplyPacker();
+  const lines = (...bytes: number[]): Uint8Array => Uint8Array.from(bytes);
+  packer.add(1, outcome(0, undefined), undefined, lines(1, 2, 3));
+  packer.add(2, outcome(1, "matches-max"), undefined);
+  packer.add(3, outcome(2, undefined), hits(1, 2));
+  packer.add(4, outcome(3, undefined), undefined, lines(4));
+  expect(packer.bytes).toBe(4 + 6 * 4);
+  const replies = [...unpackReplies(packer.take())];
+  expect(replies.map(({ reply }) => reply.tail && [...reply.tail])).toEqual([
+    [1, 2, 3],
+    undefined,
+    undefined,
+    [4],
+  ]);
+  expect(packer.bytes).toBe(0);
 });

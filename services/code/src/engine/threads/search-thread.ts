@@ -38,8 +38,8 @@ const SLOT_BYTES = 1_048_576;
 const WAIT_MS = 50;
 /** Replies wait so long for others of the same message, and no longer: the next search may take seconds. */
 const REPLIES_MS = 2;
-/** Of their hits; more are not worth copying together. */
-const REPLIES_WORDS_MAX = 65_536;
+/** Of their hits and last lines; more are not worth copying together. */
+const REPLIES_BYTES_MAX = 262_144;
 
 stepBack();
 const { thread } = workerData as { readonly thread: number };
@@ -146,11 +146,17 @@ function run(query: EngineQuery, terms: SearchTerms, job: SearchJob): void {
   try {
     if (terms.lines) {
       let pieces = 0;
-      const sink = new LineSink((piece) => send(job, piece, pieces++), terms.firstOfLine);
+      let ends = false;
+      let tail: Uint8Array | undefined;
+      const sink = new LineSink((piece) => {
+        if (ends && piece.length < RING_BYTES_MIN) tail = piece.slice();
+        else send(job, piece, pieces++);
+      }, terms.firstOfLine);
       const outcome = search(query, terms, job, sink);
+      ends = true;
       // Whoever stopped the search gets what was complete by then.
       if (outcome.stopped !== "interrupted") sink.finish();
-      reply(job, outcome, undefined);
+      reply(job, outcome, undefined, tail);
     } else {
       const averageBytes = terms.bm25 ? indexes.get(job.index)?.averageBytes : undefined;
       const sink = new HitSink(terms.filesMax, terms.bytesShownMax, averageBytes);
@@ -176,16 +182,21 @@ function run(query: EngineQuery, terms: SearchTerms, job: SearchJob): void {
   Atomics.store(cell, word.claim, THROUGH);
 }
 
-function reply({ job }: SearchJob, outcome: Outcome, hits: PackedHits | undefined): void {
-  if (replies.count > 0 && replies.words + (hits?.words.length ?? 0) > REPLIES_WORDS_MAX) sendReplies();
+function reply({ job }: SearchJob, outcome: Outcome, hits: PackedHits | undefined, tail?: Uint8Array): void {
+  const bytes = (hits?.words.byteLength ?? 0) + (tail?.length ?? 0);
+  if (replies.count > 0 && replies.bytes + bytes > REPLIES_BYTES_MAX) sendReplies();
   if (replies.count === 0) repliesSince = performance.now();
-  replies.add(job, outcome, hits);
+  replies.add(job, outcome, hits, tail);
 }
 
 function sendReplies(): void {
   if (replies.count === 0) return;
   const packed = replies.take();
-  post({ kind: "done", ...packed }, [packed.numbers.buffer, packed.words.buffer] as ArrayBuffer[]);
+  const owned = [packed.numbers, packed.words, ...(packed.tails === undefined ? [] : [packed.tails])];
+  post(
+    { kind: "done", ...packed },
+    owned.map(({ buffer }) => buffer as ArrayBuffer),
+  );
 }
 
 function search(query: EngineQuery, terms: SearchTerms, job: SearchJob, sink: Sink): Outcome {
