@@ -13,8 +13,8 @@ import { understand } from "./understand.ts";
 
 const timeoutMs = 30_000;
 const patienceMs = 500;
-/** What remains for putting the answer together. */
-const marginMs = 200;
+/** Of the time, for searching: what remains is for putting the answer together, which takes seconds where many large ones are asked for at once. */
+const searchShare = 0.8;
 
 interface Wanted {
   readonly search: FleetSearch;
@@ -36,7 +36,7 @@ function wanted(body: unknown, call: RouteCall): Wanted {
     options,
     search: {
       query,
-      timeoutMs: Math.max(1, Math.min(asked, call.timeoutMs - marginMs)),
+      timeoutMs: Math.max(1, Math.min(asked, call.timeoutMs * searchShare)),
       patienceMs,
       trace: call.trace,
       signal: call.signal,
