@@ -1,5 +1,5 @@
 /**
- * A node's memory, as it bids with it. What is taken is what the engine's arenas really hold; what a repository will take is what it took last, or what its files
+ * A node's memory, as it bids with it. What is taken is what the engine's arenas really hold, and what is free is what fits between; what a repository will take is what it took last, or what its files
  * suggest, or a guess that is rather too large. Part of the arenas is kept back, because a new commit is built beside the old one.
  */
 import type { ShardMemory } from "@keelson/kernel";
@@ -35,7 +35,8 @@ export class Budget implements ShardMemory {
   }
 
   freeBytes(): number {
-    return Math.max(0, this.budgetBytes - this.#ports.preparedBytes());
+    const { engine, preparedBytes } = this.#ports;
+    return Math.max(0, Math.min(this.budgetBytes - preparedBytes(), engine.memory.roomBytes));
   }
 
   sizeOf(shard: string): number {

@@ -89,4 +89,6 @@ export interface MemoryStats {
   readonly usedBytes: number;
   /** Of arena memory ever touched: what the operating system counts as resident. */
   readonly touchedBytes: number;
+  /** What surely fits: less than what is free, which lies in gaps between indexes. */
+  readonly roomBytes: number;
 }

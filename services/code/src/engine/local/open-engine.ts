@@ -12,6 +12,8 @@ import { SPARE_THREADS, Searchers } from "./searchers.ts";
 
 const THREADS = 2;
 const THREADS_MAX = 64;
+/** What a segment takes at most, for each byte of its text. */
+const SEGMENT_SHARE = 1.5;
 /** Below this an index is built in small parts: what building takes is much beside it, and large parts would leave gaps that others do not fit into. */
 const SMALL_PARTS_BYTES = 640 << 20;
 
@@ -22,10 +24,8 @@ export function openEngine(options: EngineOptions, ports: { readonly clock: Cloc
   const spares = Math.min(THREADS_MAX - threads, Math.max(0, options.spareWorkers ?? SPARE_THREADS));
   const arenas = new ArenaSet(options.memoryBytes, threads + spares);
   const searchers = new Searchers({ threads, spares, stay: small }, arenas.arenas, ports.clock);
-  const builder = new Builder(arenas, ports.clock, {
-    stays: small,
-    textBytes: small && options.memoryBytes < SMALL_PARTS_BYTES ? SMALL_TEXT_BYTES : TEXT_BYTES,
-  });
+  const textBytes = small && options.memoryBytes < SMALL_PARTS_BYTES ? SMALL_TEXT_BYTES : TEXT_BYTES;
+  const builder = new Builder(arenas, ports.clock, { stays: small, textBytes });
   const indexPorts = { arenas, searchers, clock: ports.clock };
   return {
     build: (documents, terms) => buildIndex(documents, terms, indexPorts, builder),
@@ -33,7 +33,7 @@ export function openEngine(options: EngineOptions, ports: { readonly clock: Cloc
     addSymbols,
     get memory() {
       const { budgetBytes, usedBytes, touchedBytes } = arenas;
-      return { budgetBytes, usedBytes, touchedBytes };
+      return { budgetBytes, usedBytes, touchedBytes, roomBytes: arenas.roomBytes(textBytes * SEGMENT_SHARE) };
     },
     async close() {
       await builder.stop();

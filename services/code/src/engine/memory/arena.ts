@@ -42,6 +42,11 @@ export class Arena {
     return this.#high - this.#first;
   }
 
+  /** The sizes of what is free: what is released leaves gaps, and they are one where they touch. */
+  *gaps(): Iterable<number> {
+    for (const { bytes } of this.#free) yield bytes;
+  }
+
   /** The start of a run of at least so many bytes, or undefined when none is left: the smallest that fits, the lowest of equals. */
   allocate(bytes: number): number | undefined {
     const wanted = roundUp(bytes);
