@@ -8,8 +8,13 @@ const termsOf = (memoryMb: number, workers: number): ReturnType<typeof processTe
 test("a node with little memory has two searching threads in all, small ones to build in, and 32 MB for indexes", () => {
   expect(termsOf(224, 1)).toEqual({ memoryBytes: 32 * MIB, workers: 1, spareWorkers: 1, small: true });
   expect(termsOf(224, 2)).toMatchObject({ workers: 2, spareWorkers: 0 });
-  expect(termsOf(512, 1)).toMatchObject({ memoryBytes: 288 * MIB, spareWorkers: 1, small: true });
+  expect(termsOf(512, 1)).toMatchObject({ memoryBytes: 272 * MIB, spareWorkers: 1, small: true });
   expect(termsOf(1_024, 2)).toMatchObject({ spareWorkers: 2, small: true });
+});
+
+test("of what is left beside the process a node keeps 15 % back, or 384 MB, and a tenth in any case", () => {
+  const kept = (memoryMb: number): number => memoryMb - 192 - termsOf(memoryMb, 2).memoryBytes / MIB;
+  expect([1_192, 3_192, 8_192].map(kept)).toEqual([150, 384, 800]);
 });
 
 test("a node with more has four threads besides those that it was told to have, and never fewer than it was told", () => {

@@ -6,8 +6,11 @@ const smallMemoryBytes = 1.5 * 2 ** 30;
 const bytesPerThread = 256 << 20;
 const threadsMin = 2;
 const spareWorkersMax = 4;
-/** Of what is left beside the process: not for indexes, because threads and answers take more where there is more to find. */
-const indexShare = 0.9;
+/** Of what is left beside the process: not for indexes, because threads and answers take more where there is more to find, and what is listed of a repository is as large as that is. */
+const keptShare = 0.1;
+/** Where there is less, threads and answers take more of it, up to so much. */
+const keptShareSmall = 0.15;
+const keptBytesMax = 384 << 20;
 /** However little memory a node is given, its engine needs some to be of use. */
 export const indexBytesMin: number = 32 << 20;
 
@@ -27,8 +30,10 @@ export function processTerms(terms: {
 }): ProcessTerms {
   const { memory, processMemory, workers } = terms;
   const threads = Math.max(threadsMin, Math.floor(memory / bytesPerThread));
+  const left = memory - processMemory;
+  const kept = Math.max(left * keptShare, Math.min(left * keptShareSmall, keptBytesMax));
   return {
-    memoryBytes: Math.max(indexBytesMin, Math.floor((memory - processMemory) * indexShare)),
+    memoryBytes: Math.max(indexBytesMin, Math.floor(left - kept)),
     workers,
     spareWorkers: Math.min(spareWorkersMax, Math.max(0, threads - workers)),
     small: memory < smallMemoryBytes,
