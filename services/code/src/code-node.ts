@@ -40,6 +40,7 @@ import { whyUnheld } from "./why-unheld.ts";
 const SERVICE = "code";
 const lookMs = 1_000;
 const fleetLooks = 5;
+const snapshotLooks = 60;
 /** How long room that is being made is waited for, and how often it is looked for. */
 const roomWaitMs = 15_000;
 const roomLookMs = 50;
@@ -68,6 +69,8 @@ export class CodeNode {
   readonly #answers: AnswerMemory;
   readonly #found: AnswerMemory;
   readonly #held = new Map<string, HeldRepository>();
+  /** What repositories that are being built or received were given and have not taken yet. */
+  readonly #reserved = new Map<HeldRepository, number>();
   readonly #ports: RepositoryPorts;
   readonly #figures: NodeFigures;
   readonly #auctionMetrics: AuctionMetrics;
@@ -78,6 +81,7 @@ export class CodeNode {
   #symbols: Promise<SymbolReader | undefined> | undefined;
   readonly #webhooks: WebhookCheck;
   #looks = 0;
+  #deaths = 0;
 
   constructor(options: CodeNodeOptions) {
     const { context, engine, matcher, tracer } = options;
@@ -119,6 +123,7 @@ export class CodeNode {
         folder: join(context.dataFolder, "clones"),
         clonesMax: config.clonesMax,
         timeoutMs: config.gitTimeoutMs,
+        now: () => clock.now(),
         mirror: config.mirror,
         credentials: new Credentials(config.credentials, {
           now: () => clock.wall(),
@@ -126,7 +131,7 @@ export class CodeNode {
         }),
       }),
       limits: { fileBytesMax: config.fileBytesMax, repositoryBytesMax: config.repositoryBytesMax },
-      snapshots: config.snapshots && this.#snapshots(config.snapshots.bytesMin),
+      snapshots: config.snapshots && this.#snapshots(config.snapshots),
       symbols: () => (this.#symbols ??= config.ctags ? openCtags(clock) : Promise.resolve(undefined)),
       pollMs: config.pollMs,
       verifyMs: config.verifyMs,
@@ -278,17 +283,32 @@ export class CodeNode {
     });
   }
 
-  /** Refuses what cannot fit, and says to all how large it is, so that only those bid who have the room. */
-  async #room(repository: Repository, bytes: number, own: HeldRepository): Promise<void> {
-    const has = (): number => this.#budget.freeBytes() + own.memoryBytes;
-    if (bytes <= has()) return;
-    if (await this.#evictor?.makeRoom(repository, bytes - own.memoryBytes)) {
+  /**
+   * Refuses what cannot fit, and says to all how large it is, so that only those bid who have the room. What fits is kept for it until the release that it gets is called: how large a
+   * repository is shows only when it is here, and several that came at once would otherwise all find the same room.
+   */
+  async #room(repository: Repository, bytes: number, own: HeldRepository): Promise<() => void> {
+    const others = (): number => {
+      let reserved = 0;
+      for (const [held, kept] of this.#reserved) if (held !== own) reserved += kept;
+      return reserved;
+    };
+    const has = (): number => {
+      const unreserved = this.#budget.budgetBytes - this.#preparedBytes() - others();
+      return Math.min(this.#budget.freeBytes(), unreserved) + own.memoryBytes;
+    };
+    const reserve = (): (() => void) => {
+      this.#reserved.set(own, bytes - own.memoryBytes);
+      return () => void this.#reserved.delete(own);
+    };
+    if (bytes <= has()) return reserve();
+    if (await this.#evictor?.makeRoom(repository, bytes - own.memoryBytes + others())) {
       // What was told to rest is gone a moment later: its requests finish first.
       const { clock } = this.#context;
       const deadline = clock.now() + roomWaitMs;
       while (bytes > has() && clock.now() < deadline)
         await new Promise<void>((resolve) => void clock.after(roomLookMs, resolve));
-      if (bytes <= has()) return;
+      if (bytes <= has()) return reserve();
     }
     await this.#list.foundSize(repository.id, bytes);
     throw noRoom(repository, bytes, has());
@@ -301,6 +321,7 @@ export class CodeNode {
       const made = /^made room for (.*)$/.exec(row?.reason ?? "")?.[1];
       const other = made === undefined || row?.state !== "resting" ? undefined : this.#list.byName(made);
       if (other) this.#evictor?.noticed(other.id);
+      if (!row) this.#ports.snapshots?.forget(Number(id));
       for (const held of this.#held.values()) if (String(held.id) === id) held.rowChanged();
     }
     if (part !== "poke") return;
@@ -368,7 +389,7 @@ export class CodeNode {
 
   /** Once a second: what the metrics say. */
   #look(): void {
-    const { metrics } = this.#context;
+    const { metrics, log } = this.#context;
     const market = this.#node?.auctions.of(SERVICE)?.market;
     if (market) this.#auctionMetrics.look(market);
     metrics.set("code_memory_used_bytes", this.#engine.memory.usedBytes);
@@ -376,8 +397,17 @@ export class CodeNode {
     metrics.set("code_repositories_held", this.#held.size);
     metrics.set("code_builds_running", this.#builds.running);
     metrics.set("code_builds_waiting", this.#builds.waiting);
+    const { deaths, dead } = this.#engine.threads;
+    if (deaths > this.#deaths)
+      log.error({ deaths: deaths - this.#deaths, dead }, "searching threads died, and are started again");
+    metrics.count("code_search_thread_deaths_total", {}, deaths - this.#deaths);
+    this.#deaths = deaths;
+    metrics.set("code_search_threads_dead", dead);
     metrics.set("code_answers_bytes", this.#answers.heldBytes);
     metrics.set("code_answers_waiting", this.#answers.waiting + this.#found.waiting);
+    // Not at once: it takes a moment until the catalogue is known.
+    if (this.#looks % snapshotLooks === snapshotLooks - 1 && this.#list.revision > 0)
+      this.#ports.snapshots?.tidy();
     const figures = this.#fleet;
     if (!figures || this.#looks++ % fleetLooks !== 0) return;
     void this.#tellLoad();
@@ -399,11 +429,14 @@ export class CodeNode {
     }
   }
 
-  #snapshots(bytesMin: number): SnapshotFolder {
-    const { dataFolder, log } = this.#context;
+  #snapshots({ bytesMin, bytesMax }: NonNullable<CodeSettings["snapshots"]>): SnapshotFolder {
+    const { dataFolder, log, clock } = this.#context;
     return new SnapshotFolder({
       folder: join(dataFolder, "snapshots"),
       bytesMin,
+      bytesMax,
+      wall: () => clock.wall(),
+      held: (id) => this.#preparedSize(String(id)) !== undefined,
       url: (id) => this.#list.get(id)?.url,
       failed: (why) => log.warn({ why }, "an index was not kept on disk"),
     });

@@ -90,14 +90,15 @@ test("a fleet that is too small for all comes to rest: nothing is passed round",
   const held = (): number[] => [1, 2, 3, 4, 5, 6].filter(isHeld);
   const builds = (): number => [...code.engines.values()].reduce((sum, engine) => sum + engine.builds, 0);
   await eventually("four are held", () => held().length === 4);
-  // Claims of the same moment may have been one too many, which is let go of again; but that ends.
+  // More than fit may have been granted at once, before anybody knew how large they are; those are let go of again.
   await eventually("nothing changes for two seconds", async () => {
     const before = `${held().join()} ${builds()}`;
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     return `${held().join()} ${builds()}` === before;
   });
   expect(held()).toHaveLength(4);
-  expect(builds()).toBeLessThanOrEqual(8);
+  // But what was found not to fit beside the others was not built; one more if a busy machine made a node look lost.
+  expect(builds()).toBeLessThanOrEqual(5);
   await eventually(
     "the others are demanded",
     async () => Object.values(await status()).filter(({ demanded }) => demanded).length === 2,

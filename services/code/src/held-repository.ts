@@ -32,8 +32,8 @@ export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now
   readonly pollMs: number;
   readonly verifyMs: number;
   readonly row: (id: number) => Repository | undefined;
-  /** Makes room for so much, by evicting others if need be; rejects when there cannot be. */
-  readonly room: (repository: Repository, bytes: number, own: HeldRepository) => Promise<void>;
+  /** Makes room for so much, by evicting others if need be, and keeps it until it is released; rejects when there cannot be. */
+  readonly room: (repository: Repository, bytes: number, own: HeldRepository) => Promise<() => void>;
   /** Whether it is told. */
   readonly record: (id: number, replica: number, epoch: Epoch, record: IndexRecord) => Promise<boolean>;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
@@ -230,12 +230,16 @@ export class HeldRepository implements Prepared {
     const receiving = await beginReceiving(this.#ports, wanted, this.#ending.signal);
     if (!receiving) return false;
     const { begun, pieces, node } = receiving;
-    await this.#ports.room(repository, begun.memoryBytes, this);
-    const index = await engine.load(this.#whileWanted(pieces));
-    this.#swap(
-      { index, heads: begun.heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules: 0 },
-      "received",
-    );
+    const release = await this.#ports.room(repository, begun.memoryBytes, this);
+    try {
+      const index = await engine.load(this.#whileWanted(pieces));
+      this.#swap(
+        { index, heads: begun.heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules: 0 },
+        "received",
+      );
+    } finally {
+      release();
+    }
     metrics.count("code_indexes_received_total");
     log("received an index", { repository: repository.name, from: node });
     return true;
@@ -275,11 +279,14 @@ export class HeldRepository implements Prepared {
   ): Promise<Built | undefined> {
     const { clock } = this.#ports;
     this.#branches = repository.branches;
+    let release = (): void => undefined;
     return build(
       {
         ...this.#ports,
         now: () => clock.now(),
-        room: (bytes) => (previous ? Promise.resolve() : this.#ports.room(repository, bytes, this)),
+        room: async (bytes) => {
+          if (!previous) release = await this.#ports.room(repository, bytes, this);
+        },
         span: this.#span,
       },
       {
@@ -291,7 +298,7 @@ export class HeldRepository implements Prepared {
         },
         ...(progress ? { progress } : {}),
       },
-    );
+    ).finally(() => release());
   }
 
   #swap(built: Built, how: Current["how"]): void {
@@ -356,8 +363,8 @@ export class HeldRepository implements Prepared {
       return await this.#build(repository, previous);
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== "OUT_OF_MEMORY") throw error;
-      await this.#ports.room(repository, 2 * this.memoryBytes, this);
-      return this.#build(repository, previous);
+      const release = await this.#ports.room(repository, 2 * this.memoryBytes, this);
+      return this.#build(repository, previous).finally(release);
     }
   }
 
