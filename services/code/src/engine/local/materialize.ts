@@ -81,15 +81,17 @@ export function* materialize(
   }
 }
 
-/** The best place in the path, which is all of it when no text was looked for. */
+/** The best place in the path. */
 function bestInPath({ document, path, pathRanges }: Hit, segment: Segment): number {
   const from = segment.nameStart(document);
   const to = from + segment.nameBytes(document);
   const base = to - Buffer.byteLength(path.slice(path.lastIndexOf("/") + 1));
-  const ranges = pathRanges.length > 0 ? pathRanges : [0, to - from];
   let best = 0;
-  for (let i = 0; i < ranges.length; i += 2)
-    best = Math.max(best, pathScore(segment.bytes, from, to, base, from + ranges[i]!, from + ranges[i + 1]!));
+  for (let i = 0; i < pathRanges.length; i += 2)
+    best = Math.max(
+      best,
+      pathScore(segment.bytes, from, to, base, from + pathRanges[i]!, from + pathRanges[i + 1]!),
+    );
   return best;
 }
 

@@ -42,6 +42,8 @@ export class HitSink implements Sink {
     const to = from + segment.contentBytes(found.document);
     const { room } = this.#best;
     const out = this.#shownBytes > this.#bytesMax ? NOTHING : room.take(count * RECORD_WORDS);
+    const byTerms = this.#averageBytes !== undefined;
+    let best = this.#bestMatch;
     let at = located >>> 2;
     let kept = 0;
     for (let i = 0; i < count * RECORD_WORDS; i += RECORD_WORDS) {
@@ -49,11 +51,11 @@ export class HitSink implements Sink {
       const end = words[at + 1]!;
       const symbol = symbols === undefined ? -1 : symbols.touched(found.document, start, end);
       let score: number;
-      if (this.#averageBytes === undefined) {
+      if (!byTerms) {
         score = wordScore(bytes, from, to, from + start, from + end);
         if (symbols !== undefined && symbol !== -1)
           score += definitionScore(found, symbols, symbol, start, end);
-        if (score > this.#bestMatch) this.#bestMatch = score;
+        if (score > best) best = score;
       } else {
         // Of a line it is known what it is worth only when all of it is: until then its terms are kept.
         score = termOf(found.content, found.contentAtoms, this.#seen + i / RECORD_WORDS);
@@ -74,6 +76,7 @@ export class HitSink implements Sink {
     // The match that goes beyond is the last: by it whoever shows them sees that there are more.
     if (kept > 0) this.#records.push(room.shorten(out, kept));
     this.#seen += count;
+    this.#bestMatch = best;
   }
 
   end(found: Found): void {
@@ -98,8 +101,8 @@ export class HitSink implements Sink {
       pathRanges.push(start - pathFrom, end - pathFrom);
       inPath(start, end, termOf(path, found.pathAtoms, i));
     }
-    // Where no text was looked for, the whole name is what was found.
-    if (path.count === 0 && content.count === 0) inPath(pathFrom, pathTo, 0);
+    // Where no text was looked for, the whole name is what was found. It says nothing of how well.
+    if (path.count === 0 && content.count === 0 && this.#averageBytes !== undefined) this.#terms.add(0, true);
     const atoms = found.contentAtoms.length + found.pathAtoms.length;
     const hit: Hit = {
       segment: segmentNumber,
