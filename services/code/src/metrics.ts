@@ -67,6 +67,11 @@ export const CODE_METRICS = {
   code_builds_waiting: { kind: "gauge", help: "Indexes that wait to be built on this node." },
   code_answers_bytes: { kind: "gauge", help: "What answers hold that are being put together or sent." },
   code_answers_waiting: { kind: "gauge", help: "Answers that wait until others have left." },
+  code_search_threads_dead: {
+    kind: "gauge",
+    help: "Searching threads that died and wait to be started again.",
+  },
+  code_search_thread_deaths_total: { kind: "counter", help: "Searching threads that died." },
   code_evictions_total: { kind: "counter", help: "Repositories that made room for others." },
   code_indexes_received_total: { kind: "counter", help: "Indexes that came whole from another node." },
   code_indexes_corrupt_total: { kind: "counter", help: "Indexes that no longer held what was built." },

@@ -78,7 +78,10 @@ const settings = z.object({
     .default(60_000)
     .describe("nothing that came in this time makes room for others"),
   snapshots: z
-    .object({ bytesMin: size.default(256 << 20) })
+    .object({
+      bytesMin: size.default(256 << 20),
+      bytesMax: size.default(64 * 2 ** 30).describe("of all that are kept together"),
+    })
     .optional()
     .describe("keep indexes from this size on disk, for restarts"),
   ctags: z.boolean().default(true).describe("find symbols with universal-ctags, when it is installed"),

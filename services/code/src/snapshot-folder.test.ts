@@ -1,4 +1,12 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -17,11 +25,25 @@ beforeEach(async () => {
   const content = Buffer.from("needle\n".repeat(1_000));
   index = await engine.build([{ path: "a", oid: "1", branches: ["main"], content }], { branches: ["main"] });
   failures.length = 0;
+  gone.clear();
+  held.clear();
+  wall = Date.now();
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const open = (bytesMin = 0): SnapshotFolder =>
-  new SnapshotFolder({ folder, bytesMin, url: () => "/r", failed: (why) => failures.push(why) });
+const gone = new Set<number>();
+const held = new Set<number>();
+let wall = 0;
+const open = (bytesMin = 0, bytesMax = 1 << 30): SnapshotFolder =>
+  new SnapshotFolder({
+    folder,
+    bytesMin,
+    bytesMax,
+    wall: () => wall,
+    held: (id) => held.has(id),
+    url: (id) => (gone.has(id) ? undefined : "/r"),
+    failed: (why) => failures.push(why),
+  });
 
 test("an index is read back as it was written, with its commits", async () => {
   const first = open();
@@ -65,4 +87,66 @@ test("a disk that takes nothing is told, and the next index is kept", async () =
   await snapshots.settled();
   expect(failures).toEqual([expect.stringMatching(/ENOSPC/)]);
   expect(readdirSync(folder).sort()).toEqual(["8.index", "8.json"]);
+});
+
+const ids = (): string[] => [...new Set(readdirSync(folder).map((name) => name.split(".")[0]!))].sort();
+
+async function kept(snapshots: SnapshotFolder, ...wanted: number[]): Promise<void> {
+  for (const id of wanted) snapshots.keep(id, { index, heads });
+  await snapshots.settled();
+}
+
+test("what was taken off goes, also when that was while the node was away, and so does what is half written", async () => {
+  const first = open();
+  await kept(first, 7, 8, 9);
+  first.forget(7);
+  await first.settled();
+  expect(ids()).toEqual(["8", "9"]);
+  gone.add(8);
+  for (const name of ["10.index.part", "11.index", "12.json"]) writeFileSync(join(folder, name), "{}");
+  const second = open();
+  second.tidy();
+  await second.settled();
+  expect(readdirSync(folder).sort()).toEqual(["9.index", "9.json"]);
+  expect(failures).toEqual([]);
+});
+
+test("one that is taken off before its turn to be written is not", async () => {
+  const snapshots = open();
+  snapshots.keep(7, { index, heads });
+  gone.add(7);
+  await snapshots.settled();
+  expect(ids()).toEqual([]);
+});
+
+test("what has moved away goes after a day; what is held stays", async () => {
+  const snapshots = open();
+  await kept(snapshots, 7, 8);
+  held.add(8);
+  const day = 86_400_000;
+  for (const [after, left] of [
+    [day / 2, ["7", "8"]],
+    [day * 1.1, ["8"]],
+    [day * 3, ["8"]],
+  ] as const) {
+    wall = Date.now() + after;
+    snapshots.tidy();
+    await snapshots.settled();
+    expect(ids()).toEqual(left);
+  }
+});
+
+test("the folder never has more than its bound after a write; what is not held goes first, and what is too large is not written", async () => {
+  const first = open();
+  await kept(first, 7);
+  const bytesMax = index.stats.memoryBytes;
+  const most = Math.floor(bytesMax / statSync(join(folder, "7.index")).size);
+  const snapshots = open(0, bytesMax);
+  held.add(7);
+  await kept(snapshots, ...Array.from({ length: most + 3 }, (_, i) => 8 + i));
+  expect(ids()).toHaveLength(most);
+  expect(ids()).toContain("7");
+  const small = open(0, Math.floor(index.stats.memoryBytes / 2));
+  await kept(small, 11);
+  expect(ids()).not.toContain("11");
 });

@@ -1,9 +1,12 @@
 /**
  * Indexes of large repositories on disk, so that a node that restarts need not build them again. Outside normal operation: nothing depends on it, and a file that
  * is damaged or old is thrown away. Written beside and renamed, so that a half-written one is never read.
+ *
+ * What is no longer in the catalogue goes; so does what this node has not held for a day, because it would be old by the time it came back; and so much more, what was not held for longest
+ * first, as is beyond the folder's bound.
  */
 import { createReadStream, createWriteStream, existsSync, mkdirSync } from "node:fs";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { CodeIndex } from "./engine/index.ts";
@@ -18,9 +21,22 @@ interface SnapshotNote {
   readonly pieces: readonly number[];
 }
 
+/** Of repositories that have moved away. */
+const awayMsMax = 86_400_000;
+
+interface KeptSnapshot {
+  readonly id: number;
+  readonly bytes: number;
+  /** Wall clock of when it was last seen to be held here; for ever while it is. */
+  readonly heldAt: number;
+}
+
 export class SnapshotFolder {
   readonly #folder: string;
   readonly #bytesMin: number;
+  readonly #bytesMax: number;
+  readonly #wall: () => number;
+  readonly #held: (id: number) => boolean;
   readonly #url: (id: number) => string | undefined;
   /** One after the other: disks are slow, and memory is what is scarce. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -29,11 +45,20 @@ export class SnapshotFolder {
   constructor(options: {
     readonly folder: string;
     readonly bytesMin: number;
+    /** Of all of them together. */
+    readonly bytesMax: number;
+    readonly wall: () => number;
+    /** Whether this node holds it. */
+    readonly held: (id: number) => boolean;
+    /** Undefined when the catalogue has no such repository. */
     readonly url: (id: number) => string | undefined;
     readonly failed: (why: string) => void;
   }) {
     this.#folder = options.folder;
     this.#bytesMin = options.bytesMin;
+    this.#bytesMax = options.bytesMax;
+    this.#wall = options.wall;
+    this.#held = options.held;
     this.#url = options.url;
     this.#failed = options.failed;
     mkdirSync(options.folder, { recursive: true });
@@ -41,11 +66,28 @@ export class SnapshotFolder {
 
   /** Writes it when its turn comes, if it is large enough to be worth it. */
   keep(id: number, { index, heads }: { readonly index: CodeIndex; readonly heads: readonly Head[] }): void {
-    const url = this.#url(id);
-    if (index.stats.memoryBytes < this.#bytesMin || url === undefined) return;
-    this.#writing = this.#writing
-      .then(() => this.#write(id, url, index, heads))
-      .catch((error: unknown) => this.#failed(String(error)));
+    const { memoryBytes } = index.stats;
+    if (memoryBytes < this.#bytesMin || memoryBytes > this.#bytesMax) return;
+    this.#then(async () => {
+      const url = this.#url(id);
+      if (url === undefined) return;
+      await this.#write(id, url, index, heads);
+      await this.#tidy();
+    });
+  }
+
+  /** A repository was taken off. */
+  forget(id: number): void {
+    this.#then(() => this.remove(id));
+  }
+
+  /** Throws away what need not be kept. Only once the catalogue is known: what is not in it goes. */
+  tidy(): void {
+    this.#then(() => this.#tidy());
+  }
+
+  #then(work: () => Promise<void>): void {
+    this.#writing = this.#writing.then(work).catch((error: unknown) => this.#failed(String(error)));
   }
 
   async open(
@@ -76,6 +118,36 @@ export class SnapshotFolder {
   /** Resolves when everything that was to be kept is. */
   async settled(): Promise<void> {
     await this.#writing;
+  }
+
+  async #tidy(): Promise<void> {
+    const now = this.#wall();
+    const kept: KeptSnapshot[] = [];
+    const names = new Set(await readdir(this.#folder));
+    for (const name of names) {
+      const id = Number(/^(\d+)\.(?:json|index|index\.part)$/.exec(name)?.[1]);
+      if (Number.isNaN(id)) continue;
+      // Nothing is written now: what is not whole was left by a process that ended.
+      const whole = names.has(`${id}.json`) && names.has(`${id}.index`);
+      if (name.endsWith(".part")) await rm(join(this.#folder, name), { force: true });
+      else if (!whole || this.#url(id) === undefined) await this.remove(id);
+      else if (name.endsWith(".json")) kept.push(await this.#look(id, now));
+    }
+    kept.sort((a, b) => a.heldAt - b.heldAt);
+    let bytes = kept.reduce((sum, each) => sum + each.bytes, 0);
+    for (const each of kept) {
+      if (bytes <= this.#bytesMax && now - each.heldAt <= awayMsMax) continue;
+      await this.remove(each.id);
+      bytes -= each.bytes;
+    }
+  }
+
+  async #look(id: number, now: number): Promise<KeptSnapshot> {
+    const note = join(this.#folder, `${id}.json`);
+    const { size } = await stat(join(this.#folder, `${id}.index`));
+    if (!this.#held(id)) return { id, bytes: size, heldAt: (await stat(note)).mtimeMs };
+    await utimes(note, now / 1_000, now / 1_000);
+    return { id, bytes: size, heldAt: Infinity };
   }
 
   async #write(id: number, url: string, index: CodeIndex, heads: readonly Head[]): Promise<void> {

@@ -81,6 +81,8 @@ export interface CodeEngine {
    */
   addSymbols(index: CodeIndex, reader: SymbolReader, signal?: AbortSignal): Promise<CodeIndex | undefined>;
   readonly memory: MemoryStats;
+  /** Threads that search: how many have died since the beginning, and how many are dead now, until they are started again. */
+  readonly threads: { readonly deaths: number; readonly dead: number };
   close(): Promise<void>;
 }
 

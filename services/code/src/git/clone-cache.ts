@@ -7,22 +7,27 @@ import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { Limiter } from "../limiter.ts";
 import { Clone, type CloneOptions } from "./clone.ts";
+import { FolderRefs } from "./folder-refs.ts";
 import { HostTurns } from "./host-turns.ts";
+import { HttpRefs } from "./http-refs.ts";
 import type { Remote } from "./remote.ts";
 
-interface CloneCacheOptions extends Omit<CloneOptions, "folder" | "remote" | "branches" | "turns"> {
+interface CloneCacheOptions extends Omit<CloneOptions, "folder" | "remote" | "branches" | "turns" | "refs"> {
   readonly folder: string;
   readonly clonesMax: number;
+  readonly now: () => number;
 }
 
 export class CloneCache {
   readonly #options: CloneCacheOptions;
   readonly #hosts = new HostTurns();
+  readonly #refs: CloneOptions["refs"];
   /** Of those in use. Work on one clone is done one after the other: git locks refs, and two fetches of one repository are one too many. */
   readonly #turns = new Map<string, Limiter>();
 
   constructor(options: CloneCacheOptions) {
     this.#options = options;
+    this.#refs = { folder: new FolderRefs(), http: new HttpRefs(options.now) };
     mkdirSync(options.folder, { recursive: true });
   }
 
@@ -37,7 +42,14 @@ export class CloneCache {
     const folder = join(this.#options.folder, `${id}.git`);
     let turns = this.#turns.get(id);
     if (!turns) this.#turns.set(id, (turns = new Limiter(1)));
-    const clone = new Clone({ ...this.#options, turns: this.#hosts, folder, remote, branches });
+    const clone = new Clone({
+      ...this.#options,
+      refs: this.#refs,
+      turns: this.#hosts,
+      folder,
+      remote,
+      branches,
+    });
     try {
       return await turns.run(() => work(clone), signal);
     } finally {

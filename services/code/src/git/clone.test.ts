@@ -31,7 +31,7 @@ afterEach(async () => {
 function cache(rules: CredentialRule[] = [], mirror?: string, clonesMax = 10): CloneCache {
   const credentials = new Credentials(rules, { now: () => now, environment });
   const folder = join(scratch.folder, "clones");
-  return new CloneCache({ folder, credentials, mirror, clonesMax, timeoutMs: 30_000 });
+  return new CloneCache({ folder, credentials, mirror, clonesMax, timeoutMs: 30_000, now: () => now });
 }
 
 interface Got {
@@ -394,13 +394,19 @@ describe("a repository on a server", () => {
     const address = parseRemote(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/a/b`);
     const credentials = new Credentials([], { now: () => now, environment });
     const folder = join(scratch.folder, "clones");
-    const clones = new CloneCache({ folder, credentials, clonesMax: 10, timeoutMs: 1_000 });
+    const clones = new CloneCache({ folder, credentials, clonesMax: 10, timeoutMs: 1_000, now: () => now });
     try {
       const startedAt = performance.now();
       await expect(clones.with(address, [], (clone) => clone.look())).rejects.toMatchObject({
         code: "UNREACHABLE",
       });
-      const patient = new CloneCache({ folder, credentials, clonesMax: 10, timeoutMs: 60_000 });
+      const patient = new CloneCache({
+        folder,
+        credentials,
+        clonesMax: 10,
+        timeoutMs: 60_000,
+        now: () => now,
+      });
       await expect(
         patient.with(address, [], (clone) => clone.look(AbortSignal.timeout(1_000))),
       ).rejects.toMatchObject({ code: "CANCELLED" });

@@ -7,9 +7,11 @@ import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BoundCredential, Credentials } from "./credentials.ts";
 import { GitError } from "./git-error.ts";
-import { git } from "./git-process.ts";
-import { chooseHeads, DETACHED, listHeads, type Head } from "./heads.ts";
+import { git, localUploadPack } from "./git-process.ts";
+import type { FolderRefs } from "./folder-refs.ts";
+import { chooseHeads, DETACHED, listHeads, type Head, type RemoteHeads } from "./heads.ts";
 import type { HostTurns } from "./host-turns.ts";
+import type { HttpRefs } from "./http-refs.ts";
 import type { Remote } from "./remote.ts";
 
 export interface CloneOptions {
@@ -21,6 +23,8 @@ export interface CloneOptions {
   /** A folder or address that has `<name>.git` of many repositories. */
   readonly mirror?: string | undefined;
   readonly timeoutMs: number;
+  /** How remotes are asked without a process. */
+  readonly refs: { readonly folder: FolderRefs; readonly http: HttpRefs };
   /** Whoever asks a server waits for its turn there. */
   readonly turns: HostTurns;
 }
@@ -64,10 +68,22 @@ export class Clone {
     const what = this.#what;
     const listed = (): ReturnType<typeof listHeads> =>
       this.#authenticated((credential) => listHeads(remote.url, { what, credential, signal, timeoutMs }));
-    const heads = await turns.run(remote.host, listed, signal);
+    const heads =
+      (await turns.ask(remote.host, () => this.#lookQuickly(timeoutMs, signal), signal)) ??
+      (await turns.run(remote.host, listed, signal));
     const chosen = chooseHeads(heads, branches, what);
     this.missing = chosen.missing;
     return chosen.heads;
+  }
+
+  /** Without a process, where that can be. */
+  #lookQuickly(timeoutMs: number, signal: AbortSignal | undefined): Promise<RemoteHeads | undefined> {
+    const { remote, refs } = this.#options;
+    if (remote.kind === "folder") return refs.folder.read(remote.url);
+    if (remote.kind !== "http") return Promise.resolve(undefined);
+    return this.#authenticated((credential) =>
+      refs.http.read(remote.url, { what: this.#what, credential, signal, timeoutMs }),
+    );
   }
 
   /** Makes sure that the commits are here. */
@@ -131,7 +147,8 @@ export class Clone {
       const there = branch === DETACHED ? DETACHED : `refs/heads/${branch}`;
       return `+${there}:refs/heads/${branch}`;
     });
-    await git(["fetch", "--quiet", "--depth=1", "--no-tags", "--update-head-ok", "--", url, ...refs], {
+    const how = ["--quiet", "--depth=1", "--no-tags", "--update-head-ok", ...localUploadPack(url)];
+    await git(["fetch", ...how, "--", url, ...refs], {
       folder: this.folder,
       what: this.#what,
       credential,

@@ -3,6 +3,7 @@
  * bounded; its error output becomes a GitError with nothing secret in it.
  */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
+import { isAbsolute } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { BoundCredential } from "./credentials.ts";
 import { GitError, classify } from "./git-error.ts";
@@ -73,6 +74,9 @@ export function startGit(
       SSH_AUTH_SOCK,
       LC_ALL: "C",
       GIT_TERMINAL_PROMPT: "0",
+      // What a repository in a folder says of itself cannot change these, as it could change configuration: git works in it as in its own.
+      GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
+      GIT_NO_LAZY_FETCH: "1",
       GIT_CONFIG_NOSYSTEM: "1",
       GIT_CONFIG_GLOBAL: "/dev/null",
       GIT_CONFIG_COUNT: String(settings.length),
@@ -84,6 +88,13 @@ export function startGit(
       ...environment,
     },
   });
+}
+
+/** What is told to git for a remote in a folder. Git forgets our settings when it looks into another repository, and would refuse one that somebody else owns: a service account reads what others write. */
+export function localUploadPack(url: string): readonly string[] {
+  return isAbsolute(url)
+    ? ["--upload-pack=git -c 'safe.directory=*' -c core.fsmonitor=false upload-pack"]
+    : [];
 }
 
 /** Runs it to its end and gives what it printed. */

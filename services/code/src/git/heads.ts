@@ -1,14 +1,14 @@
 /** Which branches a remote has, which are wanted, and at which commits they are. Asks the remote; fetches nothing. */
 import type { BoundCredential } from "./credentials.ts";
 import { GitError } from "./git-error.ts";
-import { git } from "./git-process.ts";
+import { git, localUploadPack } from "./git-process.ts";
 
 export interface Head {
   readonly branch: string;
   readonly commit: string;
 }
 
-interface RemoteHeads {
+export interface RemoteHeads {
   /** Undefined when the remote does not say. */
   readonly defaultBranch: string | undefined;
   readonly branches: ReadonlyMap<string, string>;
@@ -18,7 +18,7 @@ const branchesMax = 64;
 /** What a commit is called that HEAD is at without any branch, as in the checkout of a tag. */
 export const DETACHED = "HEAD";
 const USUAL = ["main", "master"];
-const OID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+export const OID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 export async function listHeads(
   url: string,
@@ -29,7 +29,8 @@ export async function listHeads(
     timeoutMs?: number;
   },
 ): Promise<RemoteHeads> {
-  const listing = await git(["ls-remote", "--symref", "--", url, "HEAD", "refs/heads/*"], options);
+  const args = [...localUploadPack(url), "--symref", "--", url, "HEAD", "refs/heads/*"];
+  const listing = await git(["ls-remote", ...args], options);
   return parseHeads(listing.toString("utf8"));
 }
 
@@ -45,11 +46,21 @@ function parseHeads(listing: string): RemoteHeads {
     else if (name.startsWith("refs/heads/") && OID.test(value))
       branches.set(name.slice("refs/heads/".length), value);
   }
-  if (defaultBranch === undefined && head !== undefined) {
-    defaultBranch = [...branches].find(([, commit]) => commit === head)?.[0] ?? DETACHED;
-    if (!branches.has(defaultBranch)) branches.set(defaultBranch, head);
-  }
-  return { defaultBranch: defaultBranch ?? usual(branches), branches };
+  return headsOf(defaultBranch, head, branches);
+}
+
+/** From what a remote says: the branch that its HEAD leads to, if it says so, and the commit that this is at. */
+export function headsOf(
+  target: string | undefined,
+  head: string | undefined,
+  branches: ReadonlyMap<string, string>,
+): RemoteHeads {
+  if (target !== undefined || head === undefined)
+    return { defaultBranch: target ?? usual(branches), branches };
+  const same = [...branches].find(([, commit]) => commit === head)?.[0];
+  return same === undefined
+    ? { defaultBranch: DETACHED, branches: new Map([...branches, [DETACHED, head]]) }
+    : { defaultBranch: same, branches };
 }
 
 /** A remote whose HEAD leads to a branch that is not there (it was made with another name for it than was pushed) says nothing of a default. */

@@ -15,12 +15,21 @@ export class HostTurns {
   readonly #all = new Limiter(allMax);
   readonly #hosts = new Map<string, Limiter>();
 
-  /** `host` is empty for folders. Who waits and is no longer wanted leaves at once. */
+  /** For a question that needs no process. */
+  async ask<T>(host: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#turn(host, work, signal);
+  }
+
+  /** For git. `host` is empty for folders. Who waits and is no longer wanted leaves at once. */
   async run<T>(host: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#turn(host, () => this.#all.run(work, signal), signal);
+  }
+
+  async #turn<T>(host: string, work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     let limiter = this.#hosts.get(host);
     if (!limiter) this.#hosts.set(host, (limiter = new Limiter(host === "" ? foldersMax : perHostMax)));
     try {
-      return await limiter.run(() => this.#all.run(work, signal), signal);
+      return await limiter.run(work, signal);
     } finally {
       if (limiter.running === 0 && this.#hosts.get(host) === limiter) this.#hosts.delete(host);
     }

@@ -35,6 +35,9 @@ export function openEngine(options: EngineOptions, ports: { readonly clock: Cloc
       const { budgetBytes, usedBytes, touchedBytes } = arenas;
       return { budgetBytes, usedBytes, touchedBytes, roomBytes: arenas.roomBytes(textBytes * SEGMENT_SHARE) };
     },
+    get threads() {
+      return searchers.health;
+    },
     async close() {
       await builder.stop();
       await searchers.stop();

@@ -28,6 +28,9 @@ import { startThread } from "../threads/start-thread.ts";
 const PATIENCE_MS = 4;
 /** Threads beside the ordinary ones, while more searches take long than there are of those; fewer where memory is short. */
 export const SPARE_THREADS = 4;
+/** A thread that dies before it has answered anything is started again after this, and twice as long each time, so that one that cannot start takes no processor for ever. */
+const RESTART_FIRST_MS = 100;
+const RESTART_MS_MAX = 30_000;
 /** One that was started beside the others goes away when it had nothing to do for so long. */
 const SPARE_IDLE_MS = 30_000;
 
@@ -65,6 +68,10 @@ interface Thread {
   ring: Uint8Array;
   /** In the order in which the thread comes to them. */
   readonly waiting: Set<Waiting>;
+  /** Times that it died since it last answered. */
+  deaths: number;
+  /** Set while it is dead, until it is started again. */
+  restart: Timer | undefined;
   /** When it began with the first of them, or was done with the last. */
   since: number;
   /** Which search it was at when that was last looked at, and how far. */
@@ -86,6 +93,7 @@ export class Searchers {
   /** What is sent when this turn of the event loop has asked for all that it will. */
   #leaving: Waiting[] = [];
   #lastJob = 0;
+  #deaths = 0;
   #closed = false;
   #look: Timer | undefined;
   #idle: Timer | undefined;
@@ -108,6 +116,11 @@ export class Searchers {
     return this.#ordinary;
   }
 
+  /** How many have died since the beginning, and how many are not there now. */
+  get health(): { readonly deaths: number; readonly dead: number } {
+    return { deaths: this.#deaths, dead: this.#threads.filter(({ restart }) => restart).length };
+  }
+
   open(place: IndexPlace): void {
     this.#indexes.set(place.index, place);
     for (const { worker } of this.#threads) tell(worker, { kind: "open", place });
@@ -123,7 +136,7 @@ export class Searchers {
     const number = ++this.#lastJob;
     const cell = this.#cells.take();
     const terms = { ...rest, query: JSON.stringify(query) };
-    const thread = this.#threads.reduce((a, b) => (b.waiting.size < a.waiting.size ? b : a));
+    const thread = this.#threads.reduce((a, b) => (isBetter(b, a) ? b : a));
     let waiting!: Waiting;
     const reply = new Promise<SearchReply>((resolve, reject) => {
       const job = { job: number, cell: cell.number, index, from, to };
@@ -152,6 +165,7 @@ export class Searchers {
     this.#closed = true;
     this.#look?.cancel();
     this.#idle?.cancel();
+    for (const { restart } of this.#threads) restart?.cancel();
     await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
     for (const { reject } of this.#jobs.values()) reject(new EngineError("CLOSED", "the engine was closed"));
     this.#jobs.clear();
@@ -189,7 +203,7 @@ export class Searchers {
 
   #lookSoon(): void {
     if (this.#look !== undefined || this.#closed) return;
-    if (!this.#threads.some(({ waiting }) => waiting.size > 1)) return;
+    if (!this.#threads.some((thread) => thread.waiting.size >= leastRelieved(thread))) return;
     this.#look = this.#clock.after(PATIENCE_MS, () => {
       this.#look = undefined;
       this.#relieve();
@@ -201,8 +215,8 @@ export class Searchers {
   #relieve(): void {
     const now = this.#clock.now();
     for (const thread of this.#threads) {
-      if (thread.waiting.size < 2 || now - thread.since < PATIENCE_MS) continue;
-      const free = this.#threads.filter(({ waiting }) => waiting.size === 0);
+      if (thread.waiting.size < leastRelieved(thread) || now - thread.since < PATIENCE_MS) continue;
+      const free = this.#threads.filter(({ waiting, restart }) => waiting.size === 0 && !restart);
       if (free.length === 0 && isAtLength(thread)) free.push(...this.#another());
       if (free.length === 0) continue;
       let next = 0;
@@ -245,6 +259,8 @@ export class Searchers {
       worker: this.#open(number),
       ring: new Uint8Array(0),
       waiting: new Set(),
+      deaths: 0,
+      restart: undefined,
       since: this.#clock.now(),
       seen: { job: 0, beats: 0 },
     };
@@ -271,23 +287,36 @@ export class Searchers {
       else this.#hear(message, thread);
     });
     worker.on("error", (error: Error) => {
-      if (this.#closed) return;
-      thread.worker = this.#open(thread.number);
-      this.#listen(thread);
+      if (this.#closed || !this.#threads.includes(thread)) return;
+      this.#deaths += 1;
       for (const waiting of thread.waiting) {
-        const { job, terms, cell } = waiting;
-        if (Atomics.load(cell.words, word.claim) === before(thread.number, job.job))
-          tell(thread.worker, { kind: "search", terms, jobs: packJobs([job]) });
-        else {
-          this.#forget(waiting);
-          waiting.reject(error);
-        }
+        if (isUntouched(waiting)) continue;
+        this.#forget(waiting);
+        waiting.reject(error);
       }
+      const pauseMs =
+        thread.deaths === 0 ? 0 : Math.min(RESTART_MS_MAX, RESTART_FIRST_MS * 2 ** (thread.deaths - 1));
+      thread.deaths += 1;
       thread.since = this.#clock.now();
+      if (pauseMs === 0) return this.#startAgain(thread);
+      thread.restart = this.#clock.after(pauseMs, () => this.#startAgain(thread));
+      this.#lookSoon();
     });
   }
 
+  /** What waits for it and was not begun goes to it again. */
+  #startAgain(thread: Thread): void {
+    thread.restart = undefined;
+    if (this.#closed || !this.#threads.includes(thread)) return;
+    thread.worker = this.#open(thread.number);
+    this.#listen(thread);
+    for (const { job, terms } of [...thread.waiting].filter(isUntouched))
+      tell(thread.worker, { kind: "search", terms, jobs: packJobs([job]) });
+    thread.since = this.#clock.now();
+  }
+
   #hear(message: Exclude<FromSearcher, { kind: "ring" }>, thread: Thread): void {
+    thread.deaths = 0;
     if (message.kind === "done") {
       for (const { job, reply } of unpackReplies(message))
         this.#settle(job, (waiting) => waiting.resolve(reply));
@@ -332,6 +361,22 @@ function isAtLength(thread: Thread): boolean {
     return job.job === jobBefore && beats !== beatsBefore;
   }
   return false;
+}
+
+/** No thread has begun with it. */
+function isUntouched({ cell, thread, job }: Waiting): boolean {
+  return Atomics.load(cell.words, word.claim) === before(thread.number, job.job);
+}
+
+/** Whether a search should rather go to `a`: one that lives, and then one with less to do. */
+function isBetter(a: Thread, b: Thread): boolean {
+  const [dead, other] = [a.restart !== undefined, b.restart !== undefined];
+  return dead === other ? a.waiting.size < b.waiting.size : other;
+}
+
+/** What waits for a dead thread need not wait behind another to be given on. */
+function leastRelieved({ restart }: Thread): number {
+  return restart === undefined ? 2 : 1;
 }
 
 /** Takes it from before its thread; false when that has begun with it. */
