@@ -40,6 +40,7 @@ import { whyUnheld } from "./why-unheld.ts";
 const SERVICE = "code";
 const lookMs = 1_000;
 const fleetLooks = 5;
+const snapshotLooks = 60;
 /** How long room that is being made is waited for, and how often it is looked for. */
 const roomWaitMs = 15_000;
 const roomLookMs = 50;
@@ -80,6 +81,7 @@ export class CodeNode {
   #symbols: Promise<SymbolReader | undefined> | undefined;
   readonly #webhooks: WebhookCheck;
   #looks = 0;
+  #deaths = 0;
 
   constructor(options: CodeNodeOptions) {
     const { context, engine, matcher, tracer } = options;
@@ -121,6 +123,7 @@ export class CodeNode {
         folder: join(context.dataFolder, "clones"),
         clonesMax: config.clonesMax,
         timeoutMs: config.gitTimeoutMs,
+        now: () => clock.now(),
         mirror: config.mirror,
         credentials: new Credentials(config.credentials, {
           now: () => clock.wall(),
@@ -128,7 +131,7 @@ export class CodeNode {
         }),
       }),
       limits: { fileBytesMax: config.fileBytesMax, repositoryBytesMax: config.repositoryBytesMax },
-      snapshots: config.snapshots && this.#snapshots(config.snapshots.bytesMin),
+      snapshots: config.snapshots && this.#snapshots(config.snapshots),
       symbols: () => (this.#symbols ??= config.ctags ? openCtags(clock) : Promise.resolve(undefined)),
       pollMs: config.pollMs,
       verifyMs: config.verifyMs,
@@ -318,6 +321,7 @@ export class CodeNode {
       const made = /^made room for (.*)$/.exec(row?.reason ?? "")?.[1];
       const other = made === undefined || row?.state !== "resting" ? undefined : this.#list.byName(made);
       if (other) this.#evictor?.noticed(other.id);
+      if (!row) this.#ports.snapshots?.forget(Number(id));
       for (const held of this.#held.values()) if (String(held.id) === id) held.rowChanged();
     }
     if (part !== "poke") return;
@@ -385,7 +389,7 @@ export class CodeNode {
 
   /** Once a second: what the metrics say. */
   #look(): void {
-    const { metrics } = this.#context;
+    const { metrics, log } = this.#context;
     const market = this.#node?.auctions.of(SERVICE)?.market;
     if (market) this.#auctionMetrics.look(market);
     metrics.set("code_memory_used_bytes", this.#engine.memory.usedBytes);
@@ -393,8 +397,17 @@ export class CodeNode {
     metrics.set("code_repositories_held", this.#held.size);
     metrics.set("code_builds_running", this.#builds.running);
     metrics.set("code_builds_waiting", this.#builds.waiting);
+    const { deaths, dead } = this.#engine.threads;
+    if (deaths > this.#deaths)
+      log.error({ deaths: deaths - this.#deaths, dead }, "searching threads died, and are started again");
+    metrics.count("code_search_thread_deaths_total", {}, deaths - this.#deaths);
+    this.#deaths = deaths;
+    metrics.set("code_search_threads_dead", dead);
     metrics.set("code_answers_bytes", this.#answers.heldBytes);
     metrics.set("code_answers_waiting", this.#answers.waiting + this.#found.waiting);
+    // Not at once: it takes a moment until the catalogue is known.
+    if (this.#looks % snapshotLooks === snapshotLooks - 1 && this.#list.revision > 0)
+      this.#ports.snapshots?.tidy();
     const figures = this.#fleet;
     if (!figures || this.#looks++ % fleetLooks !== 0) return;
     void this.#tellLoad();
@@ -416,11 +429,14 @@ export class CodeNode {
     }
   }
 
-  #snapshots(bytesMin: number): SnapshotFolder {
-    const { dataFolder, log } = this.#context;
+  #snapshots({ bytesMin, bytesMax }: NonNullable<CodeSettings["snapshots"]>): SnapshotFolder {
+    const { dataFolder, log, clock } = this.#context;
     return new SnapshotFolder({
       folder: join(dataFolder, "snapshots"),
       bytesMin,
+      bytesMax,
+      wall: () => clock.wall(),
+      held: (id) => this.#preparedSize(String(id)) !== undefined,
       url: (id) => this.#list.get(id)?.url,
       failed: (why) => log.warn({ why }, "an index was not kept on disk"),
     });
