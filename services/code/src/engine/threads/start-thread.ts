@@ -2,9 +2,15 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import { stepHelpersBack } from "./step-back.ts";
 import { keepItWhen } from "./young-room.ts";
 
+let first = true;
+
 export function startThread(name: "search-thread" | "build-thread", data: unknown): Worker {
+  // Before it: until a process starts threads of its own, V8's are the first.
+  if (first) stepHelpersBack();
+  first = false;
   const worker = start(name, data);
   keepItWhen(worker);
   return worker;
