@@ -1,6 +1,9 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { SystemClock } from "@keelson/runtime";
 import { ensureServers } from "@keelson/testkit/servers";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEngine } from "../local/open-engine.ts";
 import { openCtags } from "./ctags.ts";
 import { spansOf } from "./spans.ts";
@@ -29,6 +32,53 @@ test("places names on their lines as whole words, in order, and leaves out what 
 test("without the program there is no reader", async () => {
   expect(await openCtags(clock, "keelson-no-such-program")).toBeUndefined();
 });
+
+/** A program that says what ctags says at the start, and then does this with each line that it is sent. */
+function broken(body: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "keelson-ctags-"));
+  folders.push(folder);
+  const file = join(folder, "ctags");
+  const ready = `console.log('{"_type": "program", "name": "Universal Ctags"}');`;
+  writeFileSync(file, `#!${process.execPath}\n${ready}\nprocess.stdin.on("data", () => { ${body} });\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+test.each([
+  ["hangs", ""],
+  ["ends", "process.exit(1);"],
+  ["writes without end", "for (;;) require('fs').writeSync(1, '\\n'.repeat(65536));"],
+  ["writes a line without end", "for (;;) require('fs').writeSync(1, 'x'.repeat(65536));"],
+])(
+  "a program that %s gives no symbols, and is left alone after eight files",
+  async (_, body) => {
+    let waits = 0;
+    let factor = 1;
+    const hurried = {
+      now: () => clock.now(),
+      wall: () => clock.wall(),
+      after(ms: number, run: () => void) {
+        waits += 1;
+        return clock.after(ms * factor, run);
+      },
+    };
+    const tried = await openCtags(hurried, broken(body));
+    expect(tried).toBeDefined();
+    // It has half a second for a file, and to start again.
+    factor = 0.1;
+    for (let i = 0; i < 8; i += 1) expect(await tried?.read("a.c", Buffer.from("int a;\n"))).toEqual([]);
+    const before = waits;
+    for (let i = 0; i < 1000; i += 1) expect(await tried?.read("a.c", Buffer.from("int a;\n"))).toEqual([]);
+    expect(waits).toBe(before);
+    tried?.close();
+  },
+  60_000,
+);
 
 test("adds symbols to an index in a second pass, sharing its text", async () => {
   const engine = openEngine({ memoryBytes: 16 * 1024 * 1024, workers: 1 }, { clock });

@@ -18,6 +18,11 @@ const START_TIMEOUT_MS = 5_000;
 const FILE_BYTES_MAX = 2_097_152;
 const TAGS_MAX = 50_000;
 const OUTPUT_LINE_BYTES_MAX = 1_048_576;
+/** Of one file; what writes more has gone wrong. */
+const OUTPUT_CHARACTERS_MAX = 67_108_864;
+/** After so many files in a row without an answer it is the program that is broken, and not the files: it is left alone for a while, or a repository would take days. */
+const FAILURES_MAX = 8;
+const PAUSE_MS = 600_000;
 
 /** Undefined when there is no universal-ctags that speaks JSON. */
 export async function openCtags(clock: Clock, command = "ctags"): Promise<SymbolReader | undefined> {
@@ -31,6 +36,8 @@ class CtagsReader implements SymbolReader {
   #process: Ctags | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
+  #failures = 0;
+  #pausedUntil = -Infinity;
 
   constructor(clock: Clock, command: string, first: Ctags) {
     this.#clock = clock;
@@ -51,13 +58,17 @@ class CtagsReader implements SymbolReader {
 
   async #read(path: string, content: Buffer): Promise<readonly SymbolSpan[]> {
     if (content.length === 0 || content.length > FILE_BYTES_MAX || this.#closed) return [];
+    if (this.#clock.now() < this.#pausedUntil) return [];
     this.#process ??= await Ctags.start(this.#clock, this.#command);
     const tags = await this.#process?.tags(path, content);
     if (tags === undefined) {
       this.#process?.kill();
       this.#process = undefined;
+      this.#failures += 1;
+      if (this.#failures % FAILURES_MAX === 0) this.#pausedUntil = this.#clock.now() + PAUSE_MS;
       return [];
     }
+    this.#failures = 0;
     return spansOf(content, tags);
   }
 }
@@ -67,6 +78,7 @@ class Ctags {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #clock: Clock;
   #rest = "";
+  #ended = false;
   #onLine: (line: string | undefined) => void = () => undefined;
 
   private constructor(child: ChildProcessWithoutNullStreams, clock: Clock) {
@@ -74,9 +86,13 @@ class Ctags {
     this.#clock = clock;
     child.stdout.setEncoding("utf8");
     child.stdout.on("data", (text: string) => this.#take(text));
-    child.stdin.on("error", () => this.#onLine(undefined));
-    child.on("error", () => this.#onLine(undefined));
-    child.on("close", () => this.#onLine(undefined));
+    const ended = (): void => {
+      this.#ended = true;
+      this.#onLine(undefined);
+    };
+    child.stdin.on("error", ended);
+    child.on("error", ended);
+    child.on("close", ended);
     child.stderr.resume();
   }
 
@@ -99,6 +115,7 @@ class Ctags {
   }
 
   async tags(path: string, content: Buffer): Promise<Tag[] | undefined> {
+    if (this.#ended) return undefined;
     // The name decides the language; the folders above it say nothing and may be hostile.
     const filename = path.slice(path.lastIndexOf("/") + 1);
     this.#child.stdin.write(
@@ -113,6 +130,7 @@ class Ctags {
   #until(timeoutMs: number, isEnd: (line: string) => boolean): Promise<string[] | undefined> {
     return new Promise((resolve) => {
       const lines: string[] = [];
+      let characters = 0;
       const end = (answer: string[] | undefined): void => {
         timer.cancel();
         this.#onLine = () => undefined;
@@ -120,7 +138,8 @@ class Ctags {
       };
       const timer = this.#clock.after(timeoutMs, () => end(undefined));
       this.#onLine = (line) => {
-        if (line === undefined) end(undefined);
+        characters += 1 + (line?.length ?? 0);
+        if (line === undefined || characters > OUTPUT_CHARACTERS_MAX) end(undefined);
         else if (isEnd(line)) end(lines);
         else lines.push(line);
       };
