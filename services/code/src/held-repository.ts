@@ -351,6 +351,8 @@ export class HeldRepository implements Prepared {
       } catch (error) {
         if (this.#ending.signal.aborted) return;
         this.#failed(error);
+        // It waits for the end of this, and builds from nothing.
+        if (error instanceof EngineError && error.code === "CORRUPT_INDEX") void this.verify();
       }
     }
     await this.#record();

@@ -50,9 +50,10 @@ function open(memoryBytes: number): CodeEngine {
   };
 }
 
-async function add(name: string, files: Readonly<Record<string, string>>): Promise<void> {
+async function add(name: string, files: Readonly<Record<string, string>>): Promise<string> {
   const url = code.scratch.repository(name, files);
   await code.call("catalogue", "add", { repositories: [{ url, name }] });
+  return url;
 }
 
 async function search(id: number, query: string): Promise<ShardAnswer> {
@@ -148,6 +149,24 @@ test("a flipped byte is found by the checksums, and the index is built again", a
   await eventually("it is found again", () =>
     search(1, "needle").then(
       ({ files }) => files.length === 1,
+      () => false,
+    ),
+  );
+});
+
+test("what a flipped byte spoilt does not get into the index of the next commit", async () => {
+  code = new CodeFleet(fleet(), { verifyMs: 0, pollMs: 200, ctags: false }, { open });
+  await code.add("a", BUDGET);
+  const url = await add("one", { "x.txt": "needle in here\n", "large.txt": "hay\n".repeat(10_000) });
+  expect((await search(1, "needle")).files).toHaveLength(1);
+  const { ports, parts } = built[0] as MemoryIndex;
+  const bytes = ports.arenas.bytes(parts[0]!.segment.place);
+  bytes[Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf("needle")]! ^= 1;
+  // Most of the segment goes, so the rest of it is copied.
+  const commit = code.scratch.commit(url, { "large.txt": "less\n" });
+  await eventually("the new commit is there, with what was spoilt", () =>
+    search(1, "needle").then(
+      ({ files, repository }) => files.length === 1 && repository.heads[0]?.commit === commit,
       () => false,
     ),
   );

@@ -1,4 +1,5 @@
 /** One index on this machine: shared places in arenas, and which of their documents are live on which branches. */
+import { crc32 } from "node:zlib";
 import type { Clock } from "@keelson/kernel";
 import type { DocumentInfo, NamedSymbol } from "../document.ts";
 import type { CodeIndex, IndexStats } from "../engine.ts";
@@ -45,6 +46,7 @@ export class MemoryIndex implements CodeIndex {
   readonly masks: BranchMasks;
   readonly ports: IndexPorts;
   readonly stats: IndexStats;
+  readonly #masksChecksum: number;
   #users = 1;
   #released = false;
 
@@ -59,6 +61,7 @@ export class MemoryIndex implements CodeIndex {
     this.branches = branches;
     this.ports = ports;
     this.masks = new BranchMasks(masks, branches.length);
+    this.#masksChecksum = checksumOf(masks);
     let firstDocument = 0;
     this.opened = parts.map(({ segment, symbols }) => {
       const { arena, start } = segment.place;
@@ -169,17 +172,24 @@ export class MemoryIndex implements CodeIndex {
 
   verify(): Promise<boolean> {
     return this.during(async () => {
-      const { arenas } = this.ports;
-      for (const { segment, symbols } of this.parts) {
-        const { arena, start, bytes } = segment.place;
-        const kernels = arenas.kernels(arena);
-        if (!isSegment(arenas.arenas[arena]!.bytes, start, bytes, (from, to) => kernels.hash(from, to)))
-          return false;
-        if (symbols !== undefined && !areSymbols(arenas.bytes(symbols.place))) return false;
+      if (checksumOf(this.masks.words.buffer) !== this.#masksChecksum) return false;
+      for (const part of this.parts) {
+        if (!this.isWhole(part)) return false;
         await breath();
       }
       return true;
     });
+  }
+
+  /** Whether memory still holds this part as it was built. */
+  isWhole({ segment, symbols }: IndexPart): boolean {
+    const { arenas } = this.ports;
+    const { arena, start, bytes } = segment.place;
+    const kernels = arenas.kernels(arena);
+    return (
+      isSegment(arenas.arenas[arena]!.bytes, start, bytes, (from, to) => kernels.hash(from, to)) &&
+      (symbols === undefined || areSymbols(arenas.bytes(symbols.place)))
+    );
   }
 
   release(): void {
@@ -273,4 +283,8 @@ export class MemoryIndex implements CodeIndex {
       symbols: this.parts.every(({ symbols }) => symbols !== undefined),
     };
   }
+}
+
+function checksumOf(masks: ArrayBufferLike): number {
+  return crc32(Buffer.from(masks as ArrayBuffer));
 }

@@ -1,5 +1,6 @@
 /** The index before, as a build reads it: which of its documents are wanted again, and which of its segments are worth keeping for them. */
 import type { SourceDocument, SymbolSpan } from "../document.ts";
+import { EngineError } from "../errors.ts";
 import { breath } from "./breath.ts";
 import type { IndexPart, MemoryIndex, OpenPart } from "./memory-index.ts";
 
@@ -70,9 +71,16 @@ export class Previous {
     });
   }
 
-  /** Segments whose live documents move into new ones. */
-  droppedParts(): { part: OpenPart; number: number }[] {
-    return this.#choose(false).map((number) => ({ part: this.#index.opened[number]!, number }));
+  /** Segments whose live documents move into new ones. What memory no longer holds as it was built is not copied: it would get a checksum that is right. */
+  *droppedParts(): Iterable<{ part: OpenPart; number: number }> {
+    for (const number of this.#choose(false)) {
+      if (!this.#index.isWhole(this.#index.parts[number]!))
+        throw new EngineError(
+          "CORRUPT_INDEX",
+          "memory no longer holds what was built: build it from nothing",
+        );
+      yield { part: this.#index.opened[number]!, number };
+    }
   }
 
   *liveIn(number: number): Iterable<{

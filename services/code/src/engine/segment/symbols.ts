@@ -4,11 +4,14 @@
  */
 import { crc32 } from "node:zlib";
 import type { SymbolSpan } from "../document.ts";
+import { EngineError } from "../errors.ts";
 import type { SymbolInfo } from "../result.ts";
 
 const MAGIC = 0x3159_534b;
 const HEADER_WORDS = 6;
 const SYMBOL_WORDS = 5;
+/** Nothing that anybody would call a name is longer. A byte that flipped must not make one of the rest of memory. */
+export const NAME_BYTES_MAX = 4_096;
 
 /** Symbols by the number of the document in its segment. */
 export function encodeSymbols(
@@ -55,6 +58,8 @@ export function areSymbols(bytes: Uint8Array): boolean {
 export class SymbolTable {
   readonly #words: Uint32Array;
   readonly #symbols: number;
+  /** As many as there is room for, or fewer. */
+  readonly #count: number;
   readonly #text: Buffer;
   #strings: readonly string[] | undefined;
 
@@ -62,13 +67,18 @@ export class SymbolTable {
   constructor(bytes: Uint8Array) {
     this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
     this.#symbols = HEADER_WORDS + this.#words[3]! + 1;
+    this.#count = Math.floor(Math.max(0, this.#words.length - this.#symbols) / SYMBOL_WORDS);
     const stringsAt = this.#words[4]!;
     this.#text = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset + stringsAt, this.#words[5]);
   }
 
   /** The numbers of a document's symbols, half-open. */
   range(document: number): readonly [number, number] {
-    return [this.#words[HEADER_WORDS + document]!, this.#words[HEADER_WORDS + document + 1]!];
+    const first = this.#words[HEADER_WORDS + document]!;
+    const stop = this.#words[HEADER_WORDS + document + 1]!;
+    if (first > stop || stop > this.#count)
+      throw new EngineError("CORRUPT_INDEX", "memory no longer holds the symbols that were found");
+    return [first, stop];
   }
 
   start(symbol: number): number {
@@ -76,7 +86,8 @@ export class SymbolTable {
   }
 
   end(symbol: number): number {
-    return this.#words[this.#symbols + symbol * SYMBOL_WORDS + 1]!;
+    const at = this.#symbols + symbol * SYMBOL_WORDS;
+    return Math.min(this.#words[at + 1]!, this.#words[at]! + NAME_BYTES_MAX);
   }
 
   kind(symbol: number): string {
@@ -126,7 +137,15 @@ export class SymbolTable {
   }
 
   #string(symbol: number, field: number): string {
-    this.#strings ??= JSON.parse(this.#text.toString("utf8")) as string[];
+    this.#strings ??= this.#readStrings();
     return this.#strings[this.#words[this.#symbols + symbol * SYMBOL_WORDS + field]!] ?? "";
+  }
+
+  #readStrings(): string[] {
+    try {
+      return JSON.parse(this.#text.toString("utf8")) as string[];
+    } catch (error) {
+      throw new EngineError("CORRUPT_INDEX", `memory no longer holds the names of symbols: ${String(error)}`);
+    }
   }
 }

@@ -1,6 +1,7 @@
 /** Where the symbols that a tags program named are in the text: it says the line, not the column. */
 import type { SymbolSpan } from "../document.ts";
 import { isWordByte } from "../rank/score.ts";
+import { NAME_BYTES_MAX } from "../segment/symbols.ts";
 
 export interface Tag {
   readonly name: string;
@@ -11,15 +12,17 @@ export interface Tag {
   readonly parentKind: string;
 }
 
-/** In rising order, none over another; a name that its line does not have is left out. */
+/** In rising order, none over another; a name that its line does not have, or that is too long for one, is left out. */
 export function spansOf(content: Buffer, tags: readonly Tag[]): SymbolSpan[] {
   const lines = lineStarts(content);
   const spans: SymbolSpan[] = [];
   for (const { name, kind, line, parent, parentKind } of tags) {
     const from = lines[line - 1];
     if (from === undefined || name === "") continue;
-    const start = find(content, Buffer.from(name), from, lines[line] ?? content.length);
-    if (start !== -1) spans.push({ start, end: start + Buffer.byteLength(name), kind, parent, parentKind });
+    const bytes = Buffer.from(name);
+    if (bytes.length > NAME_BYTES_MAX) continue;
+    const start = find(content, bytes, from, lines[line] ?? content.length);
+    if (start !== -1) spans.push({ start, end: start + bytes.length, kind, parent, parentKind });
   }
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
   let end = 0;
