@@ -102,7 +102,7 @@ test("searches text as text, tells exact counts and the commit, and says what is
     },
   });
   expect(textOf(answers[0])).toBe(
-    '7 matches in 3 files\n\nr a.go (commit 0123456789ab)\n4- four\n5: x.y("z")\n\nOf 3 files the best 1 are shown: ask for more with max_results\n\nPARTIAL: s did not answer: nobody holds it',
+    '7 matches in 3 files\nPARTIAL: s did not answer: nobody holds it\nThe best 1 are shown, of 1 files: narrow with repo, file or lang, or ask for more with max_results (200 at most)\n\nr a.go (commit 0123456789ab)\n4- four\n5: x.y("z")',
   );
 });
 
@@ -193,4 +193,100 @@ test("what fails is told as the tool's failure, and the next call is answered", 
     undefined,
   ]);
   expect(textOf(answers[2])).toBe("1 repositories\nr main@0123456789ab");
+});
+
+const nothing = { MatchCount: 0, FileCount: 0, ShardsScanned: 3, Files: [], Missing: [], Limits: [] };
+
+test("says what may be the reason when there is nothing", async () => {
+  const said = async (args: unknown, change: object = {}): Promise<string> =>
+    textOf(
+      (await talk([call("search_code", args)], () => ({ Result: { ...nothing, ...change } }))).answers[0],
+    );
+  expect(await said({ pattern: "x" })).toBe("0 matches in 0 files");
+  expect(await said({ pattern: "x", repo: "nosuch" }, { ShardsScanned: 0 })).toMatch(
+    /No repository has such a name: list_repositories/,
+  );
+  expect(await said({ pattern: "x", lang: "golangg", symbol: true })).toMatch(
+    /try again without lang or symbol$/,
+  );
+});
+
+test.each([
+  ["search_code", { pattern: "x", regexp: true }, /no argument regexp: it takes pattern, regex/],
+  ["search_code", { pattern: 7 }, /pattern is a string, not 7/],
+  ["search_code", { pattern: "x", regex: "yes" }, /regex is a boolean, not "yes"/],
+  ["search_code", { pattern: "x", context: "two" }, /context is a whole number, not "two"/],
+  ["read_file", { repo: "r" }, /repo and path are needed/],
+  ["grep", {}, /no tool grep: use search_code, read_file, list_repositories/],
+])("%s with %j says what is wrong with it", async (name, args, why) => {
+  const { answers, asked } = await talk([call(name, args)]);
+  expect((answers[0] as { result: { isError: boolean } }).result.isError).toBe(true);
+  expect(textOf(answers[0])).toMatch(why);
+  expect(asked).toEqual([]);
+});
+
+test("takes numbers and truth that are written as text, and null for what is left out", async () => {
+  const args = { pattern: "a.b", regex: "true", max_results: "5", lang: null, branch: "dev" };
+  const { asked } = await talk([call("search_code", args)], () => ({ Result: nothing }));
+  expect(asked[0]).toMatchObject({
+    input: { body: { Q: '"a.b" branch:"dev"', Opts: { MaxDocDisplayCount: 5, NumContextLines: 0 } } },
+  });
+});
+
+test("a line is shown once, whichever matches it is around, from the top of the file", async () => {
+  const at = (LineNumber: number, Before: string, After: string): object => ({
+    LineNumber,
+    Line: base64(`line ${LineNumber}\n`),
+    Before: base64(Before),
+    After: base64(After),
+    FileName: false,
+    LineFragments: [{}],
+  });
+  const LineMatches = [
+    at(5, "line 4\n", "line 6\n"),
+    at(2, "line 1\n", "line 3\n"),
+    at(4, "line 3\n", "line 5\n"),
+  ];
+  const Files = [{ Repository: "r", FileName: "f", Version: "0123456789abcdef", LineMatches }];
+  const { answers } = await talk([call("search_code", { pattern: "x" })], () => ({
+    Result: { ...nothing, MatchCount: 3, FileCount: 1, Files },
+  }));
+  expect(textOf(answers[0]).split("\n").slice(3)).toEqual([
+    "1- line 1",
+    "2: line 2",
+    "3- line 3",
+    "4: line 4",
+    "5: line 5",
+    "6- line 6",
+  ]);
+});
+
+test("works on several calls at once, and answers them in order", async () => {
+  let under = 0;
+  let most = 0;
+  const { answers } = await talk(
+    Array.from({ length: 20 }, (_, id) => call("search_code", { pattern: String(id) }, id)),
+    async () => {
+      most = Math.max(most, ++under);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 5);
+      });
+      under -= 1;
+      return { Result: nothing };
+    },
+  );
+  expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, id) => id));
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(8);
+});
+
+test("shows two hundred repositories at most, and says how many there are", async () => {
+  const Repos = Array.from({ length: 250 }, (_, i) => ({
+    Repository: { Name: `r${i}`, Branches: null },
+    Problem: "",
+  }));
+  const { answers } = await talk([call("list_repositories", {})], () => ({ List: { Repos } }));
+  const lines = textOf(answers[0]).split("\n");
+  expect(lines.slice(0, 2)).toEqual(["250 repositories", "The first 200 are shown: give a part of the name"]);
+  expect(lines).toHaveLength(202);
 });
