@@ -97,7 +97,7 @@ class Fleet implements Pick<FleetAccess, "call" | "many" | "shards"> {
     await Promise.resolve();
     const found = shard === "catalogue" ? this.#rows : (this.#answers[shard] ?? answer(Number(shard)));
     if (typeof found === "string")
-      throw new RouterError(request, { code: found, text: "because", unknown: false }, 1);
+      throw new RouterError(request, { code: found, text: `r${request.shard}: because`, unknown: false }, 1);
     const listed = (): unknown =>
       method === "unheld" ? this.unheld : this.#page(found as readonly Repository[]);
     const given = "files" in found ? await packed(found) : listed();
@@ -217,7 +217,7 @@ describe("a search of the fleet", () => {
   test("lists what did not answer, with the reason, and what was cut short", async () => {
     const answers = { 1: "WARMING", 2: { ...answer(2), partial: "time-cap" as const, stale: "no route" } };
     const found = await new Fleet([row(1), row(2)], answers).search("x");
-    expect(found.missing).toEqual([{ repository: "r1", code: "WARMING", why: "code/1: because" }]);
+    expect(found.missing).toEqual([{ repository: "r1", code: "WARMING", why: "because" }]);
     expect(found.limits.map(({ why }) => why)).toEqual([
       "time ran out: allow more time, or ask for less",
       "its commit may be old: no route",
@@ -231,7 +231,7 @@ describe("a search of the fleet", () => {
     const found = await fleet.search("x");
     expect(found.missing).toEqual([
       { repository: "r1", code: "NO_HOLDER", why: "it needs about 90 MB" },
-      { repository: "r2", code: "NO_HOLDER", why: "code/2: because" },
+      { repository: "r2", code: "NO_HOLDER", why: "because" },
     ]);
     expect(found.counts.files).toBe(1);
   });

@@ -164,12 +164,19 @@ async function* askAll(
     } else {
       const { shard, code, why } = part;
       // What is wrong with the query itself is wrong everywhere.
-      if (code === "PATTERN_TOO_LARGE") throw new RangeError(why.replace(/^code\/\S+: /, ""));
-      const missing = { repository: names.get(shard) ?? `#${shard}`, code, why };
+      const repository = names.get(shard) ?? `#${shard}`;
+      if (code === "PATTERN_TOO_LARGE") throw new RangeError(withoutName(why, repository));
+      const missing = { repository, code, why: withoutName(why, repository) };
       if (code === "NO_HOLDER") unheld.push({ id: Number(shard), missing });
       else yield { kind: "missing", missing };
     }
   for (const missing of await explained(access, unheld)) yield { kind: "missing", missing };
+}
+
+/** The router says which shard it was and git which repository; that stands beside the reason already. */
+function withoutName(why: string, repository: string): string {
+  const said = why.replace(/^code\/\S+: /, "");
+  return said.startsWith(`${repository}: `) ? said.slice(repository.length + 2) : said;
 }
 
 interface Unheld {
