@@ -50,6 +50,8 @@ test("repositories are added, listed, searched, looked at and removed", async ()
   const refused = new KeelsonProcess(["code", "search", "a(b", "--url", url]);
   expect(await refused.ended).not.toBe(0);
   expect(refused.all).not.toMatch(/at .*\.js:\d+/);
+  // The caret stands below its place.
+  expect(refused.all).toContain("\n  a(b\n   ^");
 }, 120_000);
 
 test("a coding agent finds its tools, searches, reads lines of a file, and hears of its mistakes", async () => {
