@@ -14,6 +14,8 @@ export interface CodeProcessesOptions {
   readonly memoryMb: number;
   /** What a repository is expected to take before it is known; 1 MB when left out. */
   readonly guessMb?: number;
+  /** Threads that search; 1 when left out. */
+  readonly workers?: number;
   /** More lines of `[code]`, given the folder of the fleet. */
   readonly settings?: readonly string[] | ((folder: string) => readonly string[]);
 }
@@ -40,13 +42,13 @@ export class CodeProcesses {
 
   constructor(options: CodeProcessesOptions) {
     this.#options = options;
-    const { memoryMb, replicas, guessMb = 1, settings = [] } = options;
+    const { memoryMb, replicas, guessMb = 1, workers = 1, settings = [] } = options;
     const lines = [
       "[code]",
       `memory = "${memoryMb}MB"`,
       `replicas = ${replicas}`,
       `guess = "${guessMb}MB"`,
-      "workers = 1",
+      `workers = ${workers}`,
       ...(typeof settings === "function" ? settings(this.folder) : settings),
     ];
     writeFileSync(join(this.folder, "code.toml"), `${lines.join("\n")}\n`);
