@@ -5,6 +5,7 @@ import type { IndexRecord } from "../repository.ts";
 import type { Page } from "../repository-page.ts";
 import { serveMcp } from "./mcp.ts";
 import { oneLine } from "./one-line.ts";
+import { settableFlags, settables, UsageError, wholeNumber, yesOrNo } from "./settable-flags.ts";
 
 interface ShownFile {
   readonly Repository: string;
@@ -28,21 +29,36 @@ const add: Verb = {
   arguments: [{ name: "<url...>", about: "git addresses" }],
   options: [
     { flags: "--name <name>", about: "the name to search by, for a single repository" },
-    { flags: "--branch <branch...>", about: "branches, HEAD, or patterns with *" },
     { flags: "--pin", about: "never evict it" },
+    ...settableFlags,
   ],
   async run({ args, options, api, print }) {
-    const { name, branch, pin } = options as { name?: string; branch?: string[]; pin?: boolean };
+    const { name, pin } = options as { name?: string; pin?: boolean };
+    const said = settables(options);
+    if (name !== undefined && args.length > 1)
+      throw new UsageError("--name is for a single repository: add them one after another");
     const repositories = args.map((url) => ({
       url,
-      ...(name !== undefined && args.length === 1 ? { name } : {}),
-      ...(branch ? { branches: branch } : {}),
+      ...(name === undefined ? {} : { name }),
       ...(pin ? { pinned: true } : {}),
+      ...said,
     }));
     const added = (await api("add", { body: { repositories } })) as {
       repositories: Record<string, unknown>[];
     };
     print.table(added.repositories, ["id", "name", "url"]);
+  },
+};
+
+const set: Verb = {
+  about: "change what is said of repositories, by name",
+  arguments: [{ name: "<name...>", about: "names" }],
+  options: [{ flags: "--pinned <yes|no>", about: "never evict it" }, ...settableFlags],
+  async run({ args, options, api, print }) {
+    const said = { ...settables(options), ...yesOrNo(options, "pinned") };
+    if (Object.keys(said).length === 0)
+      throw new UsageError(`say what to change: ${settableFlags.map(({ flags }) => flags).join(", ")}`);
+    print.record((await api("set", { body: { names: args, ...said } })) as Record<string, unknown>);
   },
 };
 
@@ -95,7 +111,10 @@ const search: Verb = {
     const { Result } = (await api("search", {
       body: {
         Q: args.join(" "),
-        Opts: { MaxDocDisplayCount: Number(limit ?? 50), ...(literal ? { Literal: true } : {}) },
+        Opts: {
+          MaxDocDisplayCount: wholeNumber("limit", limit ?? "50"),
+          ...(literal ? { Literal: true } : {}),
+        },
       },
     })) as { Result: ShownResult };
     for (const file of Result.Files) showFile(file, print);
@@ -117,7 +136,7 @@ const mcp: Verb = {
   run: ({ api, signal }) => serveMcp({ api, signal, input: process.stdin, output: process.stdout }),
 };
 
-export const codeVerbs: Verbs = { add, list, search, remove, status, mcp };
+export const codeVerbs: Verbs = { add, set, list, search, remove, status, mcp };
 
 function showFile({ Repository, FileName, Version, LineMatches }: ShownFile, print: VerbCall["print"]): void {
   const place = `${Repository}@${Version.slice(0, 12)}:${oneLine(FileName)}`;
