@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -160,6 +161,40 @@ describe("a repository in a folder", () => {
     scratch.git(path, "symbolic-ref", "HEAD", "refs/heads/trunk");
     expect((await get(cache(), path)).branches).toEqual({ "a.txt": ["main"] });
   });
+
+  test("runs none of the programs that its own configuration names, nor fetches what it lacks from elsewhere", async () => {
+    const marker = join(scratch.folder, "ran");
+    const program = join(scratch.folder, "program");
+    writeFileSync(program, `#!/bin/sh\necho "$0 $@" >> ${marker}\n`, { mode: 0o755 });
+    const path = scratch.repository("hostile", { "a.txt": "a" });
+    for (const key of ["core.fsmonitor", "uploadpack.packObjectsHook", "core.sshCommand"])
+      scratch.git(path, "config", key, program);
+    scratch.git(path, "config", "protocol.ext.allow", "always");
+    expect((await get(cache(), path)).documents).toEqual({ "a.txt": "a" });
+    // A clone that leaves its files with a server: what that server is, is up to whoever wrote its configuration.
+    const partial = scratch.repository("partial", { "b.txt": "b" });
+    const blob = scratch.git(partial, "rev-parse", "HEAD:b.txt").trim();
+    rmSync(join(partial, ".git/objects", blob.slice(0, 2), blob.slice(2)));
+    for (const [key, value] of [
+      ["core.repositoryformatversion", "1"],
+      ["extensions.partialClone", "far"],
+      ["remote.far.promisor", "true"],
+      ["remote.far.url", `ext::${program} %S`],
+      ["protocol.ext.allow", "always"],
+    ] as const)
+      scratch.git(partial, "config", key, value);
+    await expect(get(cache(), partial)).rejects.toMatchObject({ code: "GIT_FAILED" });
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    "may belong to somebody else than the process that reads it",
+    async () => {
+      const path = scratch.repository("theirs", { "a.txt": "a" });
+      execFileSync("chown", ["-R", "12345:12345", path]);
+      expect((await get(cache(), path)).documents).toEqual({ "a.txt": "a" });
+    },
+  );
 
   test("may have no commits yet: then it has nothing, and nothing is missing", async () => {
     scratch.git(scratch.folder, "init", "--quiet", "empty");

@@ -24,6 +24,8 @@ test.each([
   ["relative/path", /absolute path/],
   ["https://ho\nst/a", /control/],
   ["file://elsewhere/a", /no host/],
+  ["file:///srv/a%0ab", /control/],
+  ["file:///srv/%zz", /not properly encoded/],
 ])("%j is refused", (url, why) => {
   expect(() => parseRemote(url)).toThrow(why);
   expect(() => parseRemote(url)).not.toThrow(/s3cret|token@/);

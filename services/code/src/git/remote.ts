@@ -18,6 +18,9 @@ export interface Remote {
 const urlLengthMax = 2_048;
 const SCP = /^(?:([A-Za-z0-9._-]+)@)?([A-Za-z0-9.-]+):(?!\/\/)([^\s]+)$/;
 
+// oxlint-disable-next-line no-control-regex -- they are what is refused.
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
 /** Throws GitError BAD_URL. */
 export function parseRemote(text: string): Remote {
   const url = text.trim();
@@ -26,8 +29,7 @@ export function parseRemote(text: string): Remote {
     new GitError("BAD_URL", `${shown} is no address of a repository: ${why}`);
   if (url === "") throw bad("it is empty");
   if (url.length > urlLengthMax) throw bad(`it is longer than ${urlLengthMax} characters`);
-  // oxlint-disable-next-line no-control-regex -- they are what is refused.
-  if (/[\u0000-\u001f\u007f]/.test(url)) throw bad("it has control characters");
+  if (CONTROL.test(url)) throw bad("it has control characters");
   if (url.startsWith("-")) throw bad("it begins with a dash");
   if (url.includes("::")) throw bad("remote helpers are not allowed; use https, ssh, git, file or a folder");
   if (isAbsolute(url)) return folder(url);
@@ -68,10 +70,21 @@ function fromUrl(text: string, bad: (why: string) => GitError): Remote {
       return { url: text, kind: protocol, host: url.host, name: nameOf(url.host, url.pathname) };
     case "file":
       if (url.host !== "") throw bad("a file address has no host");
-      return folder(decodeURIComponent(url.pathname));
+      return folder(decoded(url.pathname, bad));
     default:
       throw bad(`${protocol} is not one of https, http, ssh, git, file`);
   }
+}
+
+function decoded(path: string, bad: (why: string) => GitError): string {
+  let text: string;
+  try {
+    text = decodeURIComponent(path);
+  } catch {
+    throw bad("its path is not properly encoded");
+  }
+  if (CONTROL.test(text)) throw bad("it has control characters");
+  return text;
 }
 
 function folder(path: string): Remote {
