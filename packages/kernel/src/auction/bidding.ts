@@ -26,7 +26,7 @@ export function bid(machine: AuctionMachine, freeBytes: number, now: number): vo
   const own = board.bidders.get(host.self.node);
   const ours = own?.value.session === session.id && own.value.boot === host.self.boot;
   if (!own || !ours || own.value.budgetBytes !== market.memory.budgetBytes) {
-    if (market.takesPart) send(machine, "register", own?.revision ?? 0, bidder(machine, session, undefined));
+    if (market.takesPart) register(machine, session, own, ours);
     return;
   }
   const standing = market.standing(own.value.bid);
@@ -55,7 +55,9 @@ function refusalOf(
   let left = freeBytes;
   for (const { replica } of standing) {
     const lot = market.lots.get(replica)!;
-    const why = market.refusal(lot, left, now);
+    // It would keep this node from all others as long as it waits.
+    const waits = lot.at > now + market.terms.elsewhereMs;
+    const why = waits ? "nobody may take it for a while" : market.refusal(lot, left, now);
     if (why !== undefined) return { replica, why };
     left -= market.sizeOf(lot);
   }
@@ -138,9 +140,7 @@ function place(
       bytes: market.sizeOf(lot),
     })),
   };
-  // What is no lot any more as far as is known here may have been won all the same.
-  const unsure = (own.value.bid?.lots ?? []).filter(({ replica, round }) => board.roundOf(replica) === round);
-  const replicas = new Set([lots[0]!, ...unsure].map(({ replica }) => replica));
+  const replicas = new Set([lots[0]!, ...notEnded(machine, own)].map(({ replica }) => replica));
   const rounds = knownRounds(machine, replicas);
   machine.seat.busy = true;
   market.emit("bid", lots[0]!.replica, commits.bid(bidder(machine, session, placed), own.revision, rounds));
@@ -158,11 +158,7 @@ function withdraw(
   const free = formatBytes(own.value.bid?.freeBytes ?? 0);
   market.decide("refused", replica, `takes back its bid of ${free}: ${why}`);
   const rounds = knownRounds(machine, new Set(standing.map((lot) => lot.replica)));
-  market.emit(
-    "withdraw",
-    replica,
-    commits.withdraw(bidder(machine, session, undefined), own.revision, rounds),
-  );
+  market.emit("withdraw", replica, commits.seat(bidder(machine, session, undefined), own.revision, rounds));
 }
 
 function knownRounds({ market }: AuctionMachine, replicas: ReadonlySet<ReplicaKey>): KnownRound[] {
@@ -172,9 +168,24 @@ function knownRounds({ market }: AuctionMachine, replicas: ReadonlySet<ReplicaKe
   }));
 }
 
-function send(machine: AuctionMachine, purpose: "register", known: number, value: Bidder): void {
-  machine.seat.busy = true;
-  machine.market.emit(purpose, value.node, machine.commits.register(value, known));
+/** Takes a seat, or the same one with another budget. */
+function register(
+  machine: AuctionMachine,
+  session: HeldSession,
+  own: Seen<Bidder> | undefined,
+  ours: boolean,
+): void {
+  const { market, seat, commits } = machine;
+  const value = bidder(machine, session, undefined);
+  const unsure = own && ours ? notEnded(machine, own) : [];
+  const rounds = knownRounds(machine, new Set(unsure.map(({ replica }) => replica)));
+  seat.busy = true;
+  market.emit("register", value.node, commits.seat(value, own?.revision ?? 0, rounds));
+}
+
+/** What the last bid was on and was not seen to end. What is no lot any more, as far as is known here, may have been won all the same. */
+function notEnded({ market }: AuctionMachine, { value }: Seen<Bidder>): BidLot[] {
+  return (value.bid?.lots ?? []).filter(({ replica, round }) => market.board.roundOf(replica) === round);
 }
 
 function bidder(machine: AuctionMachine, session: HeldSession, placed: Bid | undefined): Bidder {

@@ -18,26 +18,21 @@ export class AuctionCommits {
     this.#service = service;
   }
 
-  register(bidder: Bidder, known: number): Commit {
-    const key = this.#key("bidder", bidder.node);
-    return { guards: [{ key, revision: known }], writes: [put(key, bidder, bidder.session)] };
-  }
-
   /**
    * One outstanding bid per node: it is written over the last one, which must be the one we know. Guards the rounds given: of its first lot, and of what the last bid was on and has not been
    * seen to end. That its further lots are as they were is not guarded: a lot that has changed is one that it does not count for.
    */
   bid(bidder: Bidder, known: number, rounds: readonly KnownRound[]): Commit {
     const { replica, tenure } = bidder.bid!.lots[0]!;
-    const { guards, writes } = this.withdraw(bidder, known, rounds);
+    const { guards, writes } = this.seat(bidder, known, rounds);
     return { guards: [...guards, { key: this.#keys.tenure(replica), revision: tenure }], writes };
   }
 
-  /** Guards the rounds: any of them may have been won, unseen, with the very bid that is taken back. */
-  withdraw(bidder: Bidder, known: number, rounds: readonly KnownRound[]): Commit {
-    const { guards, writes } = this.register(bidder, known);
+  /** Takes a seat, or takes the bid there back. Guards the rounds of that bid: any of them may have been won with it, unseen. */
+  seat(bidder: Bidder, known: number, rounds: readonly KnownRound[]): Commit {
+    const key = this.#key("bidder", bidder.node);
     const of = rounds.map(({ replica, revision }) => ({ key: this.#key("round", replica), revision }));
-    return { guards: [...guards, ...of], writes };
+    return { guards: [{ key, revision: known }, ...of], writes: [put(key, bidder, bidder.session)] };
   }
 
   pass(replica: ReplicaKey, pass: Pass, known: number, round: number): Commit {

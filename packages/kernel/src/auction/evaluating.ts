@@ -72,7 +72,7 @@ export function evaluate(machine: AuctionMachine, replica: ReplicaKey, office: G
   if (closings.get(replica)?.round !== round || !lot) closings.delete(replica);
   if (!lot || !host.era) return;
   // Others may have seen it unheld before we did.
-  if (now < lot.at) return wakes.sooner(`judge ${replica}`, lot.at);
+  if (now < lot.at && !isBidOnSinceStrike(machine, lot, now)) return wakes.sooner(`judge ${replica}`, lot.at);
   const closing = closings.get(replica);
   if (closing && now < closing.retryAt) return wakes.sooner(`judge ${replica}`, closing.retryAt);
   const auction = auctionOf(machine, lot);
@@ -108,7 +108,19 @@ export function evaluate(machine: AuctionMachine, replica: ReplicaKey, office: G
   }
 }
 
-/** A bid is for several lots, and its memory is there once: what it has been given, or is being given, is no longer free. */
+/** Whoever bids on a shard with strikes has waited as these impose. An evaluator that has heard of them later would let it sit on its one bid until it has waited too: for minutes, when the shard was quarantined. */
+function isBidOnSinceStrike({ market }: AuctionMachine, lot: Lot, now: number): boolean {
+  const { trouble } = market.host.facts.shard(lot.shardKey, now);
+  if (!trouble) return false;
+  for (const node of market.board.bidsOn(lot.replica))
+    if (market.board.bidders.get(node)!.revision > trouble.revision) return true;
+  return false;
+}
+
+/**
+ * A bid is for several lots, and its memory is there once: what it has been given, or is being given, is no longer free. What one of them takes may have been found to be more than the bidder
+ * knew; together they need not fit then.
+ */
 function lessWon(machine: AuctionMachine, lot: Lot, auction: Auction): Auction {
   const { board, host } = machine.market;
   const bids = auction.bids.map((bid) => {
@@ -116,9 +128,14 @@ function lessWon(machine: AuctionMachine, lot: Lot, auction: Auction): Auction {
     for (const { replica, bytes } of board.bidders.get(bid.node)?.value.bid?.lots ?? []) {
       if (replica === lot.replica) continue;
       const closing = machine.closings.get(replica);
-      const facts = host.facts.known(replica);
-      const held = [facts?.tenure?.value.session, facts?.award?.value.session].includes(bid.session);
-      if (held || (closing?.busy === true && closing.winner === bid.session)) freeBytes -= bytes;
+      const { tenure, award } = host.facts.known(replica) ?? {};
+      const target = award?.value.fromSession === tenure?.value.session ? award?.value.session : undefined;
+      const won = tenure?.value.session === bid.session || target === bid.session;
+      if (won || (closing?.busy === true && closing.winner === bid.session))
+        freeBytes -= Math.max(
+          bytes,
+          board.footprints.get(replica.slice(0, replica.lastIndexOf("/")))?.value.bytes ?? 0,
+        );
     }
     return { ...bid, freeBytes };
   });

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { Hall, type Guest } from "./fixtures/hall.ts";
+import type { Bidder } from "./records.ts";
+
+const half = (): number => 0.5;
+
+const lotsOf = (hall: Hall, name: string): string[] =>
+  hall.read<Bidder>(hall.keys.auction("s", "bidder", name))?.value.bid?.lots.map(({ replica }) => replica) ??
+  [];
+
+const holders = (hall: Hall): (string | undefined)[] =>
+  [...hall.sizes.keys()].map((shard) => hall.holder(`s/${shard}/0`));
+
+const strike = (hall: Hall, { host, machine }: Guest, shard: string, strikes: number): void => {
+  const last = { node: "x", what: "open failed", message: "" } as const;
+  host.setTrouble(shard, { value: { v: 1, strikes, last }, revision: hall.revision }, hall.now);
+  machine.noticedShard(shard);
+};
+
+describe("a bid for several lots", () => {
+  test("is given no more than it is for when the lots turn out larger than its node knew", () => {
+    const hall = new Hall([10, 10], half, { windowMs: 1_000 });
+    hall.put(hall.keys.auction("s", "config"), { v: 1, maxBids: 9 });
+    hall.join("evaluator", 5);
+    hall.run(1_000);
+    const deaf = hall.join("deaf", 60);
+    hall.run(100);
+    expect(lotsOf(hall, "deaf")).toEqual(["s/0/0", "s/1/0"]);
+    deaf.lagMs = 1e9;
+    for (const shard of ["s/0", "s/1"])
+      hall.put(hall.keys.auction("s", "footprint", shard), { v: 1, bytes: 50 });
+    hall.run(2_000);
+    expect(holders(hall)).toEqual(["deaf", undefined]);
+  });
+
+  test("is taken back when one of them is struck meanwhile, and the others are bid on again", () => {
+    const hall = new Hall([10, 10], half);
+    hall.put(hall.keys.auction("s", "config"), { v: 1, maxBids: 9 });
+    const a = hall.join("a", 100);
+    hall.run(500);
+    expect(lotsOf(hall, "a")).toEqual(["s/0/0", "s/1/0"]);
+    strike(hall, a, "s/0", 1_000);
+    hall.run(500);
+    expect(lotsOf(hall, "a")).toEqual(["s/1/0"]);
+  });
+});
+
+describe("a bid", () => {
+  test("that was won unseen is not forgotten when the node's budget changes", () => {
+    const hall = new Hall([10, 10], half, { levelAt: 0, emptyPauseMs: 60_000 });
+    hall.join("evaluator", 5).lagMs = 20;
+    hall.run(1_000);
+    const slow = hall.join("slow", 15, 100);
+    hall.run(150);
+    expect(holders(hall)).toEqual(["slow", undefined]);
+    // It does not know yet; and will not bid on this one again, but on the other, with the same memory.
+    slow.host.prepareFailed("s/0/0", "no disk", hall.now);
+    (slow.machine.market.memory as { budgetBytes: number }).budgetBytes = 14;
+    hall.run(1_000);
+    expect(hall.broken).toEqual([]);
+    expect(holders(hall)).toEqual(["slow", undefined]);
+    expect(hall.read<Bidder>(hall.keys.auction("s", "bidder", "slow"))?.value.budgetBytes).toBe(14);
+  });
+
+  test("on a shard that waited long enough counts, though the evaluator has heard of its strikes only now", () => {
+    // Four strikes make it wait for four seconds.
+    const hall = new Hall([10], half, { silentMs: 300 });
+    const evaluator = hall.join("evaluator", 5);
+    hall.run(1_000);
+    const elder = hall.join("elder", 100);
+    strike(hall, elder, "s/0", 4);
+    strike(hall, evaluator, "s/0", 4);
+    hall.run(3_900);
+    // As one that was started just now does.
+    evaluator.host.setTrouble("s/0", undefined, hall.now);
+    strike(hall, evaluator, "s/0", 4);
+    hall.run(1_000);
+    expect(holders(hall)).toEqual(["elder"]);
+  });
+});
