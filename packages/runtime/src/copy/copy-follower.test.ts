@@ -189,3 +189,31 @@ test("does not take a copy that is behind what it knows until that one has caugh
   expect(follower.image.get(keys.view("echo"))?.value).toBe("new");
   follower.stop();
 });
+
+test("leaves a node that does not follow the store for another before a TTL is over, and waits longer when that one does not either", async () => {
+  const manual = new ManualClock();
+  const opened: { readonly address: string; readonly item: (body: unknown) => void }[] = [];
+  const follower = new CopyFollower({
+    fleet: "test",
+    clock: manual,
+    random: () => 0.5,
+    nodes: ["a:1", "b:1"],
+    open: (address, _method, _body, sink) => {
+      opened.push({ address, item: (body) => void sink.item(body) });
+      return { close: () => undefined };
+    },
+  });
+  follower.start();
+  const deaf = async (ms: number): Promise<void> => {
+    opened.at(-1)!.item(["page", "i", 7, [[keys.view("echo"), "{}", 5]], false]);
+    opened.at(-1)!.item(["live", false]);
+    await manual.advance(ms);
+  };
+  await deaf(5_000);
+  expect(new Set(opened.map(({ address }) => address))).toEqual(new Set(["a:1", "b:1"]));
+  await deaf(5_000);
+  expect(opened).toHaveLength(2);
+  await manual.advance(5_000);
+  expect(opened).toHaveLength(3);
+  follower.stop();
+});

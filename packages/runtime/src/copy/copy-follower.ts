@@ -32,8 +32,8 @@ const RETRY = { firstMs: 50, maxMs: 2_000 };
 const FAILURES_BEFORE_STORE = 3;
 /** With the store followed, a node is tried again this often. */
 const NODE_AGAIN_MS = 30_000;
-/** A node that does not follow the store itself is left for another after this long; longer each time, since the store may be away for everyone. */
-const DEAF_MS_MIN = 15_000;
+/** A node that does not follow the store itself is left for another after this long; longer each time, since the store may be away for everyone. Less than a TTL: what it held is held by others then, and it does not say so. */
+const DEAF_MS_MIN = 4_000;
 const DEAF_MS_MAX = 300_000;
 
 /**
@@ -127,12 +127,17 @@ export class CopyFollower implements FleetCopy {
         if (source === this.#source) this.#adopt(copy);
       },
       changed: (frame) => {
-        if (source === this.#source) this.#tell(this.image.apply(frame.revision, frame.changes));
+        if (source !== this.#source) return;
+        // It follows the store, so that is not away for everyone.
+        this.#deafMs = DEAF_MS_MIN;
+        this.#tell(this.image.apply(frame.revision, frame.changes));
       },
       ended: (deaf) => {
         if (source !== this.#source) return;
         this.#note();
         this.#deafMs = deaf ? Math.min(DEAF_MS_MAX, 2 * this.#deafMs) : DEAF_MS_MIN;
+        // What it gave was taken, and with that all were untried again. Others come before it.
+        if (deaf) this.#tried.add(address);
         this.#source = undefined;
         this.#failures += 1;
         this.#later();
