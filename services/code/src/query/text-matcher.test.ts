@@ -1,6 +1,45 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { matchText, regexProblem } from "./text-matcher.ts";
+import { foldSet } from "../engine/regex/case-fold.ts";
+import { unicodeSet } from "../engine/regex/char-set.ts";
+import { matchText, prepareText, regexProblem } from "./text-matcher.ts";
+
+test("a table of Unicode that was stopped again and again is the one that was made at once", () => {
+  const inSteps = <T>(make: (checkpoint: () => void) => T): { made: T; stops: number } => {
+    for (let stops = 0; ; stops += 1) {
+      let looks = 0;
+      try {
+        const made = make(() => {
+          if (++looks > 2) throw new RangeError("stopped");
+        });
+        return { made, stops };
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+      }
+    }
+  };
+  const { made, stops } = inSteps((checkpoint) => unicodeSet("Nd", checkpoint));
+  expect(stops).toBeGreaterThan(2);
+  const all: number[] = [];
+  for (let at = 0; at <= 0x1_ffff; at += 1) if (/^\p{Nd}$/u.test(String.fromCodePoint(at))) all.push(at);
+  const within: number[] = [];
+  for (let i = 0; i < made!.length; i += 2)
+    for (let at = made![i]!; at <= made![i + 1]!; at += 1) within.push(at);
+  expect(within).toEqual(all);
+  const folded = inSteps((checkpoint) => foldSet([0x3c3, 0x3c3], checkpoint));
+  expect(folded.stops).toBeGreaterThan(2);
+  expect(folded.made).toEqual([0x3a3, 0x3a3, 0x3c2, 0x3c3]);
+});
+
+test("others get their turn while the tables of Unicode are made, and what is found is the same", async () => {
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  await prepareText(String.raw`(?i)\p{Lu}\PN[\p{^Greek}]\p{Nobody}`);
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(0);
+  expect(matchText(String.raw`(?i)^\p{Lu}\PN\p{Greek}$`)("éxλ")).toBe(true);
+  expect(matchText(String.raw`^\p{Lu}$`)("é")).toBe(false);
+});
 
 test.each([
   ["a/b", "github.com/a/b", true],

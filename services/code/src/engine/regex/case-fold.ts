@@ -13,8 +13,8 @@ let members: readonly number[] | undefined;
 /** Named sets are the same arrays every time. */
 const folded = new WeakMap<readonly number[], number[]>();
 
-/** The set with everything that folds to the same as one of its members. */
-export function foldSet(ranges: readonly number[]): number[] {
+/** The set with everything that folds to the same as one of its members. The first time takes long; `checkpoint` is called meanwhile, and may throw to stop: the next one goes on from there. */
+export function foldSet(ranges: readonly number[], checkpoint: () => void = () => undefined): number[] {
   const last = ranges.at(-1);
   if (last === undefined) return [];
   const pairs = [...ranges];
@@ -32,7 +32,7 @@ export function foldSet(ranges: readonly number[]): number[] {
   }
   const known = folded.get(ranges);
   if (known !== undefined) return known;
-  orbits ??= findOrbits();
+  orbits ??= allOrbits(checkpoint);
   members ??= Array.from(orbits.keys()).sort((a, b) => a - b);
   let next = 0;
   for (let i = 0; i < ranges.length; i += 2) {
@@ -50,14 +50,31 @@ export function foldSet(ranges: readonly number[]): number[] {
   return out;
 }
 
-function findOrbits(): Map<number, readonly number[]> {
+let finding: ReturnType<typeof findOrbits> | undefined;
+/** Characters between two looks at whether to stop. */
+const STEP = 64;
+
+function allOrbits(checkpoint: () => void): Map<number, readonly number[]> {
+  finding ??= findOrbits();
+  for (;;) {
+    checkpoint();
+    const { done, value } = finding.next();
+    if (done !== true) continue;
+    finding = undefined;
+    return value;
+  }
+}
+
+function* findOrbits(): Generator<undefined, Map<number, readonly number[]>> {
   const groups = new Map<string, Set<number>>();
   const join = (key: string, member: number): void => {
     const group = groups.get(key);
     if (group === undefined) groups.set(key, new Set([member]));
     else group.add(member);
   };
+  let count = 0;
   for (const char of casedCharacters()) {
+    if (++count % STEP === 0) yield;
     const at = char.codePointAt(0)!;
     const lower = char.toLowerCase();
     const key = char.toUpperCase().toLowerCase();
@@ -67,6 +84,7 @@ function findOrbits(): Map<number, readonly number[]> {
   }
   const result = new Map<number, readonly number[]>();
   for (const group of groups.values()) {
+    if (++count % STEP === 0) yield;
     const isPair = areTwo(group);
     for (const member of group) {
       const others = [...group].filter((other) => other !== member);

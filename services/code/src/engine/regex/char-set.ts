@@ -47,8 +47,9 @@ export function size(ranges: readonly number[]): number {
   return total;
 }
 
-/** Named sets of Unicode, from the engine that runs us: `L`, `Lu`, `Greek`. Undefined when there is no such name. A set takes a few milliseconds to make, and is kept; `checkpoint` is called meanwhile, and may throw to stop. */
+/** Named sets of Unicode, from the engine that runs us: `L`, `Lu`, `Greek`. Undefined when there is no such name. A set takes some tens of milliseconds to make the first time, and is kept; `checkpoint` is called meanwhile, and may throw to stop. What was made by then is kept too, so that who stops for others goes on where it was. */
 const named = new Map<string, readonly number[]>();
+const begun = new Map<string, Generator<undefined, number[]>>();
 /** What each name is for JavaScript. There are some hundreds of names; others are not kept. */
 const properties = new Map<string, string>([
   // In RE2 what nobody has made a character yet is not in it; in JavaScript it is.
@@ -65,9 +66,16 @@ export function unicodeSet(
   if (known !== undefined) return known;
   const property = propertyOf(name);
   if (property === undefined) return undefined;
-  const ranges = collect(property, checkpoint);
-  named.set(name, ranges);
-  return ranges;
+  const steps = begun.get(name) ?? collect(property);
+  begun.set(name, steps);
+  for (;;) {
+    checkpoint();
+    const { done, value } = steps.next();
+    if (done !== true) continue;
+    begun.delete(name);
+    named.set(name, value);
+    return value;
+  }
 }
 
 export function hasUnicodeSet(name: string): boolean {
@@ -102,7 +110,7 @@ const UNIFORM: readonly number[] = [0x40000, 0xdfffe, 0xf0001, 0xffffc, 0x100001
 const REST: readonly number[] = [0x10fffe, CODE_POINT_MAX];
 const CHUNK = 16_384;
 
-function collect(property: string, checkpoint: () => void): number[] {
+function* collect(property: string): Generator<undefined, number[]> {
   const pairs: number[] = [];
   const one = new RegExp(property, "u");
   for (let i = 0; i < UNIFORM.length; i += 2)
@@ -111,7 +119,7 @@ function collect(property: string, checkpoint: () => void): number[] {
   for (const spans of [ASSIGNED, REST])
     for (let i = 0; i < spans.length; i += 2)
       for (let base = spans[i]!; base <= spans[i + 1]!; base += CHUNK) {
-        checkpoint();
+        yield;
         collectRuns(runs, base, Math.min(CHUNK, spans[i + 1]! - base + 1), pairs);
       }
   return normalize(pairs);

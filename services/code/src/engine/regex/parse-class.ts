@@ -54,8 +54,13 @@ const simple: ReadonlyMap<string, number> = new Map([
 const negations = new WeakMap<readonly number[], readonly number[]>();
 
 /** Case goes first, then negation: `(?i)\\W` is everything but what folds to a word character. */
-function complete(ranges: readonly number[], negated: boolean, fold: boolean): readonly number[] {
-  const folded = fold ? foldSet(ranges) : ranges;
+function complete(
+  ranges: readonly number[],
+  negated: boolean,
+  fold: boolean,
+  checkpoint?: () => void,
+): readonly number[] {
+  const folded = fold ? foldSet(ranges, checkpoint) : ranges;
   if (!negated) return folded;
   let rest = negations.get(folded);
   if (rest === undefined) negations.set(folded, (rest = negate(folded)));
@@ -90,7 +95,7 @@ export function readUnicodeClass(cursor: Cursor, fold: boolean): readonly number
       : undefined
     : unicodeSet(name, cursor.checkpoint);
   if (ranges === undefined) return cursor.fail(`no Unicode class is called ${JSON.stringify(name)}`, start);
-  return complete(ranges, negated, fold);
+  return complete(ranges, negated, fold, cursor.checkpoint);
 }
 
 /** The one character that an escape stands for. */
@@ -152,14 +157,14 @@ export function readBracket(cursor: Cursor, fold: boolean): number[] {
     const from = readChar(cursor, start);
     const range = cursor.chars[cursor.at] === "-" && (cursor.chars[cursor.at + 1] ?? "]") !== "]";
     if (!range) {
-      pairs.push(...complete([from, from], false, fold));
+      pairs.push(...complete([from, from], false, fold, cursor.checkpoint));
       continue;
     }
     const dash = cursor.at;
     cursor.at += 1;
     const to = readChar(cursor, start);
     if (to < from) cursor.fail("a range must go from low to high", dash);
-    pairs.push(...complete([from, to], false, fold));
+    pairs.push(...complete([from, to], false, fold, cursor.checkpoint));
   }
   cursor.at += 1;
   const set = normalize(pairs);

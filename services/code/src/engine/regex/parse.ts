@@ -217,7 +217,7 @@ class Parser implements Cursor {
 
   #literal(codePoint: number): Node {
     const one = [codePoint, codePoint];
-    return this.#set(this.#flags.fold ? foldSet(one) : one, this.#flags.fold);
+    return this.#set(this.#flags.fold ? foldSet(one, this.checkpoint) : one, this.#flags.fold);
   }
 
   #set(ranges: readonly number[], folded = this.#flags.fold): Node {
