@@ -174,3 +174,22 @@ test("a repository that is larger than any node says so, and asks for more nodes
   const scale = (await code.metrics.get("a")!.registry.metrics()).match(/^code_scale_wish (\S+)$/m)?.[1];
   expect(scale).toBe("1");
 });
+
+test("a repository that grows beyond its node is served at the commit before, which says why", async () => {
+  code = new CodeFleet(fleet(), { guess: SIZE, auction, pollMs: 100 });
+  await code.add("a", 2.2 * SIZE);
+  const grown = repository("grown");
+  await add(grown, repository("other"));
+  await eventually("both are held", () => isHeld(1) && isHeld(2));
+  const commit = code.scratch.commit(grown.url, { "y.txt": `needle ${"y".repeat(4 * CONTENT)}` });
+  const answer = async (): Promise<ShardAnswer> => {
+    const body = { query: parseQuery("needle"), options: { timeCapMs: 1_000 } };
+    return (await code.call("1", "search", body)).body as ShardAnswer;
+  };
+  await eventually("it says why", async () => (await answer()).stale !== undefined);
+  const { stale, counts, repository: about } = await answer();
+  expect(stale).toMatch(/^grown needs about \d+ MB, and this node has \d+ MB: add a node with more memory/);
+  expect([counts.files, about.heads.length]).toEqual([1, 1]);
+  expect(about.heads[0]?.commit).not.toBe(commit);
+  expect(await search(2)).toBe(1);
+});
