@@ -45,7 +45,7 @@ test("what is said of a repository when it is added, and later, reaches the cata
 });
 
 test.each([
-  [{ archived: "true" }, /--archived is yes or no, not true/],
+  [{ archived: "true" }, /--archived is yes or no, not "true"/],
   [{ rank: "-1" }, /--rank is a whole number, not -1/],
   [{ meta: ["team"] }, /--meta is field=value, not team/],
   [{}, /say what to change/],

@@ -38,7 +38,8 @@ export function yesOrNo(
 ): Record<string, boolean> {
   const said = options[flag];
   if (said === undefined) return {};
-  if (said !== "yes" && said !== "no") throw new UsageError(`--${flag} is yes or no, not ${String(said)}`);
+  if (said !== "yes" && said !== "no")
+    throw new UsageError(`--${flag} is yes or no, not ${JSON.stringify(said)}`);
   return { [name]: said === "yes" };
 }
 
