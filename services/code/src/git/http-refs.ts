@@ -68,7 +68,10 @@ export class HttpRefs {
       const { what, signal, timeoutMs } = looking;
       if (signal?.aborted === true) throw new GitError("CANCELLED", `${what}: no longer wanted`);
       if (ending.aborted)
-        throw new GitError("UNREACHABLE", `${what}: no answer within ${timeoutMs} ms; it is tried again`);
+        throw new GitError(
+          "UNREACHABLE",
+          `${what}: the server took longer than ${timeoutMs} ms; it is tried again`,
+        );
       if (!(error instanceof Error && "code" in error)) throw error;
       // Git says what is wrong.
       this.#remember(url, { asks: known.asks, leftUntil: this.#now() + failedMs });
