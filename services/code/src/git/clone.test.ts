@@ -39,7 +39,6 @@ interface Got {
   readonly commits: readonly string[];
   readonly documents: Record<string, string | undefined>;
   readonly branches: Record<string, readonly string[]>;
-  readonly submodules: number;
 }
 
 /** Fetches it, and reads all of it that is not known. */
@@ -57,7 +56,6 @@ function get(
       commits: heads.map(({ commit }) => commit),
       documents: {},
       branches: {},
-      submodules: list.submodules,
     };
     const documents = readDocuments(clone.folder, list, { limits, known, what: "test" });
     for await (const { path, content, branches: on } of documents) {
@@ -215,73 +213,6 @@ describe("a repository in a folder", () => {
     const second = await get(clones, path);
     expect(second.documents["a.txt"]).toBe("changed");
     expect(second.commits).not.toEqual(first.commits);
-  });
-});
-
-describe("what is in a repository", () => {
-  test("names are only names: hostile ones are listed, and lead nowhere", async () => {
-    const path = scratch.repository("hostile", {
-      "new\nline.txt": "1",
-      'quo"te\\.txt': "2",
-      "-rf": "3",
-      "tab\there": "4",
-      "ünï/çode": "5",
-      "$(touch pwned)": "6",
-    });
-    const blob = scratch.git(path, "rev-parse", "HEAD:-rf").trim();
-    scratch.git(path, "update-index", "--add", "--cacheinfo", `100644,${blob},a/…/b`);
-    scratch.git(path, "commit", "--quiet", "-m", "odd");
-    const { documents } = await get(cache(), path);
-    expect(Object.keys(documents).sort()).toEqual(
-      ["$(touch pwned)", "-rf", "a/…/b", "new\nline.txt", 'quo"te\\.txt', "tab\there", "ünï/çode"].sort(),
-    );
-    expect(documents["$(touch pwned)"]).toBe("6");
-    expect(readdirSync(scratch.folder).sort()).toEqual(["clones", "hostile"]);
-  });
-
-  test("a name that is no UTF-8 is shown with replacement characters", async () => {
-    const path = scratch.repository("latin", { "a.txt": "1" });
-    writeFileSync(Buffer.concat([Buffer.from(`${path}/b`), Buffer.from([0xe9]), Buffer.from(".txt")]), "2");
-    scratch.commit(path, {});
-    expect((await get(cache(), path)).documents).toEqual({ "a.txt": "1", "b\ufffd.txt": "2" });
-  });
-
-  test("a link is its text, and is never followed out of the tree", async () => {
-    writeFileSync(join(scratch.folder, "secret"), "do not tell");
-    const path = scratch.repository("links", { "a.txt": "a" });
-    const { symlinkSync } = await import("node:fs");
-    symlinkSync("../secret", join(path, "out"));
-    scratch.commit(path, {});
-    expect((await get(cache(), path)).documents).toEqual({ "a.txt": "a", out: "../secret" });
-    const plain = join(scratch.folder, "plain");
-    scratch.write(plain, { "b.txt": "b" });
-    symlinkSync("../secret", join(plain, "out"));
-    expect((await get(cache(), plain)).documents).toEqual({ "b.txt": "b", out: "../secret" });
-  });
-
-  test("submodules are counted and left alone; files that are large or stored elsewhere are listed by path", async () => {
-    const inner = scratch.repository("inner", { "i.txt": "i" });
-    const path = scratch.repository("outer", {
-      "big.txt": "x".repeat(1_001),
-      "fits.txt": "y".repeat(1_000),
-      "model.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n",
-    });
-    scratch.git(path, "submodule", "--quiet", "add", inner, "mod");
-    scratch.commit(path, {});
-    const got = await get(cache(), path);
-    expect(got.submodules).toBe(1);
-    expect(Object.keys(got.documents).sort()).toEqual([".gitmodules", "big.txt", "fits.txt", "model.bin"]);
-    expect([got.documents["big.txt"], got.documents["model.bin"], got.documents["fits.txt"]?.length]).toEqual(
-      [undefined, undefined, 1_000],
-    );
-  });
-
-  test("one that is larger than allowed is refused before anything of it is read", async () => {
-    const files = Object.fromEntries(
-      Array.from({ length: 1_100 }, (_, i) => [`${i}`, String(i).padEnd(1_000, ".")]),
-    );
-    const path = scratch.repository("large", files);
-    await expect(get(cache(), path)).rejects.toMatchObject({ code: "REPOSITORY_TOO_LARGE" });
   });
 });
 
