@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CodeRun, type RunTerms, type Trial } from "./code-run.ts";
 import { eventually } from "./eventually.ts";
 
-/** Each repository has 6 MB of text and an index of no less, and a node has 48 MB for all of them. */
+/** Each repository has 6 MB of text and an index of no less, and a node has some 40 MB for all of them. */
 const FILES = 4;
 const LINES = 32_000;
 const MEMORY_MB = 240;
@@ -43,7 +43,7 @@ export async function crowdTrial(terms: RunTerms, repositories: number): Promise
 
 async function judged(run: CodeRun, repositories: number, wishes: readonly string[]): Promise<Trial> {
   const { fleet, terms } = run;
-  run.say(`${repositories} repositories of 6 MB on two nodes with 48 MB each, two of them pinned`);
+  run.say(`${repositories} repositories of 6 MB on two nodes with some 40 MB each, two of them pinned`);
   const added = Array.from({ length: repositories }, (_, i) => ({
     name: `big${i}`,
     url: fleet.generate(`big${i}`, FILES, LINES),
