@@ -14,7 +14,6 @@ test("twelve searches at once that find 350,000 lines each take no more than 1.1
     replicas: 1,
     ttlMs: 10_000,
     memoryMb: MEMORY_MB,
-    settings: ["searchTimeoutMs = 30000"],
   });
   try {
     await fleet.start(1);

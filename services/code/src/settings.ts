@@ -85,7 +85,6 @@ const settings = z.object({
     .optional()
     .describe("keep indexes from this size on disk, for restarts"),
   ctags: z.boolean().default(true).describe("find symbols with universal-ctags, when it is installed"),
-  searchTimeoutMs: z.int().min(1).max(600_000).default(10_000),
   patienceMs: z
     .int()
     .min(0)
