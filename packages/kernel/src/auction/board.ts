@@ -3,6 +3,7 @@ import type { ReplicaKey } from "../identity/keys.ts";
 import type {
   AuctionConfig,
   Bidder,
+  BidLot,
   Demand,
   Footprint,
   MoveRequest,
@@ -17,7 +18,7 @@ export interface Seen<T> extends Known<T> {
 }
 
 const NOBODY: ReadonlyMap<string, Seen<Pass>> = new Map();
-const NONE: ReadonlySet<string> = new Set();
+const NONE: ReadonlyMap<string, BidLot> = new Map();
 
 /** What the store says about the auctions of one service, as far as this node knows. It only keeps; what follows from it is decided elsewhere. */
 export class Board {
@@ -31,7 +32,7 @@ export class Board {
   demand: Seen<Demand> | undefined;
 
   readonly #passes = new Map<ReplicaKey, Map<string, Seen<Pass>>>();
-  readonly #bidsOn = new Map<ReplicaKey, Set<string>>();
+  readonly #bidsOn = new Map<ReplicaKey, Map<string, BidLot>>();
   readonly #answeredAt = new Map<string, number>();
 
   /** Returns the replicas that the bidder's former and present bids are on. */
@@ -50,11 +51,11 @@ export class Board {
     }
     this.bidders.set(node, { ...bidder, seenAt: now });
     this.#answeredAt.set(node, now);
-    for (const { replica } of bidder.value.bid?.lots ?? []) {
-      let on = this.#bidsOn.get(replica);
-      if (!on) this.#bidsOn.set(replica, (on = new Set()));
-      on.add(node);
-      touched.push(replica);
+    for (const lot of bidder.value.bid?.lots ?? []) {
+      let on = this.#bidsOn.get(lot.replica);
+      if (!on) this.#bidsOn.set(lot.replica, (on = new Map<string, BidLot>()));
+      on.set(node, lot);
+      touched.push(lot.replica);
     }
     return touched;
   }
@@ -69,8 +70,8 @@ export class Board {
     if (passes.size === 0) this.#passes.delete(replica);
   }
 
-  /** Nodes whose bid names the replica, in whichever round. */
-  bidsOn(replica: ReplicaKey): ReadonlySet<string> {
+  /** By node, what its bid says of the replica, in whichever round. */
+  bidsOn(replica: ReplicaKey): ReadonlyMap<string, BidLot> {
     return this.#bidsOn.get(replica) ?? NONE;
   }
 

@@ -33,10 +33,9 @@ export function auctionOf(machine: AuctionMachine, lot: Lot): Auction {
   const { market, silent } = machine;
   const { board, bidders } = market;
   const bids: BidAnswer[] = [];
-  for (const node of board.bidsOn(lot.replica)) {
+  for (const [node, on] of board.bidsOn(lot.replica)) {
     const { value, revision, seenAt } = board.bidders.get(node)!;
-    const on = value.bid?.lots.find(({ replica }) => replica === lot.replica);
-    if (!value.bid || !on || !bidders?.has(node) || !market.isCurrent(on)) continue;
+    if (!value.bid || !bidders?.has(node) || !market.isCurrent(on)) continue;
     const { freeBytes } = value.bid;
     const { maxBids } = on;
     const neighbours = market.neighbours(lot, node);
@@ -112,7 +111,7 @@ export function evaluate(machine: AuctionMachine, replica: ReplicaKey, office: G
 function isBidOnSinceStrike({ market }: AuctionMachine, lot: Lot, now: number): boolean {
   const { trouble } = market.host.facts.shard(lot.shardKey, now);
   if (!trouble) return false;
-  for (const node of market.board.bidsOn(lot.replica))
+  for (const node of market.board.bidsOn(lot.replica).keys())
     if (market.board.bidders.get(node)!.revision > trouble.revision) return true;
   return false;
 }

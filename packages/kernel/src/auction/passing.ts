@@ -53,11 +53,8 @@ export function pass(machine: AuctionMachine, replica: ReplicaKey, freeBytes: nu
 function firstBidAt(machine: AuctionMachine, lot: Lot): number | undefined {
   const { board } = machine.market;
   let first: number | undefined;
-  for (const node of board.bidsOn(lot.replica)) {
-    const { value, seenAt } = board.bidders.get(node)!;
-    const on = value.bid?.lots.find(({ replica }) => replica === lot.replica);
-    if (on && machine.market.isCurrent(on)) first = Math.min(first ?? Infinity, seenAt);
-  }
+  for (const [node, on] of board.bidsOn(lot.replica))
+    if (machine.market.isCurrent(on)) first = Math.min(first ?? Infinity, board.bidders.get(node)!.seenAt);
   return first;
 }
 
