@@ -289,7 +289,9 @@ export class AuctionRulesChecker implements Checker {
   /** How long ago something may have happened without the evaluator having heard of it. */
   #evaluatorLagMs(): number {
     const node = this.#book.evaluator?.value.node;
-    return node !== undefined && this.#health.wellForMs(node) > lagMs ? lagMs : Infinity;
+    // What was on its way when a fault ended, as the call for its watch, it gives up only when its time is over.
+    const heardMs = this.#scene.terms.commitTimeoutMs + lagMs;
+    return node !== undefined && this.#health.wellForMs(node) > heardMs ? lagMs : Infinity;
   }
 
   #viewed(now: number): void {
