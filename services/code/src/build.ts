@@ -76,10 +76,8 @@ async function buildFrom(clone: Clone, ports: BuildPorts, request: BuildRequest)
   try {
     heads = await clone.look(signal);
     request.missing?.(clone.missing);
-    if (previous && sameHeads(heads, previous.heads)) {
-      cloning?.end();
-      return undefined;
-    }
+    // The span is left without an end, and so is not told: most looks find nothing new.
+    if (previous && sameHeads(heads, previous.heads)) return undefined;
     // Servers that are being set up anew say so for a while, and what was there is better than nothing.
     if (heads.length === 0 && previous && previous.heads.length > 0)
       throw new GitError(

@@ -19,14 +19,22 @@ export class Printer implements VerbPrinter {
     this.#write(this.json ? `${JSON.stringify(value, undefined, 2)}\n` : `${words().trimEnd()}\n`);
   }
 
-  table(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): void {
+  table(
+    rows: readonly Readonly<Record<string, unknown>>[],
+    columns: readonly string[],
+    below?: string,
+  ): void {
     const shown: Column<Readonly<Record<string, unknown>>>[] = columns.map((name) => ({
       title: name.toUpperCase(),
       text: (row) => text(row[name]),
       right: rows.length > 0 && rows.every((row) => typeof row[name] === "number"),
       flexible: true,
     }));
-    this.show(rows, () => (rows.length === 0 ? "nothing" : table(shown, rows)));
+    const notes = rows
+      .filter((row) => below !== undefined && row[below] !== undefined && row[below] !== "")
+      .map((row) => `${text(row[columns[0]!])}: ${text(row[below!])}`);
+    const words = (): string => [table(shown, rows), ...(notes.length > 0 ? ["", ...notes] : [])].join("\n");
+    this.show(rows, () => (rows.length === 0 ? "nothing" : words()));
   }
 
   record(value: Readonly<Record<string, unknown>>): void {

@@ -38,8 +38,8 @@ export interface VerbCall {
 
 /** Tables for people, JSON for programs: which, the CLI decides by `--json`. */
 export interface VerbPrinter {
-  /** A list of rows; `columns` says which fields people see, in which order. */
-  table(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): void;
+  /** A list of rows; `columns` says which fields people see, in which order. What the field `below` says comes after the list, in full, with the first column of its row. */
+  table(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[], below?: string): void;
   /** One thing with its fields. */
   record(value: Readonly<Record<string, unknown>>): void;
   /** One item of something that goes on; with `--json`, a line of JSON. */

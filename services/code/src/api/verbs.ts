@@ -73,7 +73,7 @@ const status: Verb = {
   about: "all repositories: who holds them, at which commit, and what is wrong",
   run: async ({ api, print }) => {
     const rows = await statusRows(api);
-    print.table(rows.map(statusLine), ["name", "state", "nodes", "commit", "memory", "indexed", "problem"]);
+    print.table(rows.map(statusLine), ["name", "state", "nodes", "commit", "memory", "indexed"], "problem");
   },
 };
 
