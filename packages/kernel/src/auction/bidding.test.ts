@@ -62,6 +62,21 @@ describe("a bid", () => {
     expect(hall.read<Bidder>(hall.keys.auction("s", "bidder", "slow"))?.value.budgetBytes).toBe(14);
   });
 
+  test("that was won unseen on what seems to be no lot any more keeps its node from bidding on another", () => {
+    const hall = new Hall([10, 10], half, { levelAt: 0, emptyPauseMs: 60_000 });
+    hall.join("evaluator", 5).lagMs = 20;
+    hall.run(1_000);
+    const slow = hall.join("slow", 15, 100);
+    hall.run(150);
+    expect(holders(hall)).toEqual(["slow", undefined]);
+    const contender = { v: 1, phase: "preparing", progress: 0, session: "s-x", address: "x:1" } as const;
+    slow.host.setContender("s/0/0", "x", { value: contender, revision: 1 }, hall.now);
+    slow.machine.noticed("s/0/0");
+    hall.run(1_000);
+    expect(hall.broken).toEqual([]);
+    expect(holders(hall)).toEqual(["slow", undefined]);
+  });
+
   test("on a shard that waited long enough counts, though the evaluator has heard of its strikes only now", () => {
     // Four strikes make it wait for four seconds.
     const hall = new Hall([10], half, { silentMs: 300 });
