@@ -35,7 +35,7 @@ export class AuctionRulesChecker implements Checker {
   /** When anything that decides whether a replica is a lot last changed. */
   readonly #changedAt = new Map<ReplicaKey, number>();
   readonly #joinedAt = new Map<string, number>();
-  /** What each node has built, and until when that counts: it may take it with no auction. Of a process that ended, as long as a grant of it may be under way. */
+  /** What each node has built, and until when that counts: it may take it with no auction. Of what it let go of, and of a process that ended, as long as a grant may be under way. */
   readonly #built = new Map<string, Map<ReplicaKey, number>>();
   /** Replicas that somebody has answered for, in the present round. */
   readonly #openLots = new Set<ReplicaKey>();
@@ -57,12 +57,11 @@ export class AuctionRulesChecker implements Checker {
     this.#health.on(event);
     switch (event.kind) {
       case "memory":
-        if (event.what === "freed") this.#builtBy(event.node).delete(event.replica);
-        else this.#builtBy(event.node).set(event.replica, Infinity);
+        this.#builtBy(event.node).set(event.replica, event.what === "freed" ? this.#grantsUntil() : Infinity);
         return;
       case "node":
         for (const replica of this.#builtBy(event.node).keys())
-          this.#builtBy(event.node).set(replica, this.#scene.now() + 2 * this.#scene.terms.ttlMs);
+          this.#builtBy(event.node).set(replica, this.#grantsUntil());
         return;
       case "store-recovered":
         this.#book.reload(this.#scene.entries(), this.#scene.now());
@@ -311,6 +310,11 @@ export class AuctionRulesChecker implements Checker {
       const bid = part === "bidder" ? this.#book.bidders.get(about)?.value.bid : undefined;
       for (const lot of bid?.lots ?? []) if (this.#book.isCurrent(lot)) this.#openLots.add(lot.replica);
     }
+  }
+
+  /** How long a grant may still land that was sent before now. */
+  #grantsUntil(): number {
+    return this.#scene.now() + 2 * this.#scene.terms.ttlMs;
   }
 
   #builtBy(node: string): Map<ReplicaKey, number> {

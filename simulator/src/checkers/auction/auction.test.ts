@@ -180,6 +180,28 @@ describe("auctions", () => {
     expect(ready.reports).toEqual([]);
   });
 
+  it("lets a grant land that was under way when its node let go of what it had ready, and no later one", () => {
+    for (const [afterMs, reports] of [
+      [50, []],
+      [3_600_000, [`${R0}: b has a first tenure that no auction gave it`]],
+    ] as const) {
+      const of = stage();
+      const memory = {
+        kind: "memory",
+        node: "b",
+        replica: R0,
+        bytes: 1,
+        usedBytes: 1,
+        budgetBytes: 9,
+      } as const;
+      of.tell({ ...memory, what: "built" });
+      of.tell({ ...memory, what: "freed" });
+      of.nowMs += afterMs;
+      of.tenure(R0, "b");
+      expect(of.reports).toEqual(reports);
+    }
+  });
+
   it("notices an empty round that had a bid, and a round number that jumps", () => {
     const of = answered();
     of.close(R0);
