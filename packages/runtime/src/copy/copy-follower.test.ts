@@ -217,3 +217,75 @@ test("leaves a node that does not follow the store for another before a TTL is o
   expect(opened).toHaveLength(3);
   follower.stop();
 });
+
+/** A follower of nodes that say what a test has them say. */
+function scripted(nodes: readonly string[]): {
+  readonly clock: ManualClock;
+  readonly follower: CopyFollower;
+  readonly opened: { readonly address: string; readonly item: (body: unknown) => void }[];
+} {
+  const manual = new ManualClock();
+  const opened: { readonly address: string; readonly item: (body: unknown) => void }[] = [];
+  const follower = new CopyFollower({
+    fleet: "test",
+    clock: manual,
+    random: () => 0,
+    nodes,
+    open: (address, _method, _body, sink) => {
+      opened.push({ address, item: (body) => void sink.item(body) });
+      return { close: () => undefined };
+    },
+  });
+  ends.push(() => follower.stop());
+  follower.start();
+  return { clock: manual, follower, opened };
+}
+
+test("does not go back to an older copy of a node that does not follow the store, however long that takes", async () => {
+  const { clock: manual, follower, opened } = scripted(["a:1", "b:1"]);
+  opened[0]!.item(["page", "i", 9, [[keys.view("echo"), "new", 9]], false]);
+  opened[0]!.item(["live", false]);
+  await manual.advance(4_500);
+  expect(opened).toHaveLength(2);
+  const older = opened[1]!;
+  older.item(["page", "i", 7, [[keys.view("echo"), "old", 7]], false]);
+  for (let second = 0; second < 7; second++) {
+    older.item(["live", false]);
+    await manual.advance(1_000);
+  }
+  expect(opened).toHaveLength(2);
+  expect(follower.image.get(keys.view("echo"))?.value).toBe("new");
+});
+
+test("believes a node that follows the store again that it went back, once it had the time to catch up", async () => {
+  const { clock: manual, follower, opened } = scripted(["a:1", "b:1"]);
+  opened[0]!.item(["page", "i", 9, [[keys.view("echo"), "new", 9]], false]);
+  opened[0]!.item(["live", false]);
+  await manual.advance(4_500);
+  const older = opened[1]!;
+  older.item(["page", "i", 7, [[keys.view("echo"), "old", 7]], false]);
+  const say = async (live: boolean, seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      older.item(["live", live]);
+      await manual.advance(1_000);
+    }
+  };
+  await say(false, 6);
+  await say(true, 4);
+  expect(follower.image.get(keys.view("echo"))?.value).toBe("new");
+  await say(true, 2);
+  expect(follower.image.get(keys.view("echo"))?.value).toBe("old");
+  expect(follower.live).toBe(true);
+});
+
+test("tries every node before it comes back to one that did not follow the store", async () => {
+  const { clock: manual, opened } = scripted(["a:1", "b:1", "c:1"]);
+  for (const waitMs of [5_000, 10_000]) {
+    opened.at(-1)!.item(["page", "i", 7, [[keys.view("echo"), "{}", 5]], false]);
+    for (let ms = 0; ms < waitMs; ms += 1_000) {
+      opened.at(-1)!.item(["live", false]);
+      await manual.advance(1_000);
+    }
+  }
+  expect(new Set(opened.map(({ address }) => address)).size).toBe(3);
+});

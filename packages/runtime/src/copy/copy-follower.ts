@@ -52,7 +52,7 @@ export class CopyFollower implements FleetCopy {
   #deafMs = DEAF_MS_MIN;
   #timer: Timer | undefined;
   #stopped = false;
-  /** Of all candidates, which were tried since the last success. */
+  /** Of all candidates, which were tried since one last told of a change. */
   readonly #tried = new Set<string>();
   #liveAt: number | undefined;
 
@@ -130,13 +130,14 @@ export class CopyFollower implements FleetCopy {
         if (source !== this.#source) return;
         // It follows the store, so that is not away for everyone.
         this.#deafMs = DEAF_MS_MIN;
+        this.#tried.clear();
         this.#tell(this.image.apply(frame.revision, frame.changes));
       },
       ended: (deaf) => {
         if (source !== this.#source) return;
         this.#note();
         this.#deafMs = deaf ? Math.min(DEAF_MS_MAX, 2 * this.#deafMs) : DEAF_MS_MIN;
-        // What it gave was taken, and with that all were untried again. Others come before it.
+        // It may have told of changes before. Others come before it.
         if (deaf) this.#tried.add(address);
         this.#source = undefined;
         this.#failures += 1;
@@ -150,7 +151,6 @@ export class CopyFollower implements FleetCopy {
   /** A node's copy is here: it takes the store's place. */
   #adopt(copy: StoreImage): void {
     this.#failures = 0;
-    this.#tried.clear();
     this.#mirror?.stop();
     this.#mirror = undefined;
     this.#take(copy);

@@ -4,7 +4,7 @@ import { decodeCopyFrame, type CopyFrame } from "./copy-frames.ts";
 
 /** How long a node may take to send something, its first page included. It says every second whether it follows the store itself. */
 const SILENCE_MS = 5_000;
-/** How long a copy that is behind what is known may take to catch up before it is believed that the store went back. */
+/** How long a copy that is behind what is known may take to catch up before it is believed that the store went back. Only a node that follows the store can know: others are behind because they do not. */
 const BEHIND_MS = 5_000;
 
 export interface CopySourcePorts {
@@ -96,11 +96,16 @@ export class CopySource implements StreamSink {
   }
 
   #hears(live: boolean): void {
+    const followed = this.#follows;
     this.#follows = live;
     if (live) {
       this.#deaf?.cancel();
       this.#deaf = undefined;
-    } else this.#deaf ??= this.#clock.after(this.#deafMs, () => this.#end(true));
+      if (!followed) this.#awaitCatchingUp();
+    } else {
+      this.#patience?.cancel();
+      this.#deaf ??= this.#clock.after(this.#deafMs, () => this.#end(true));
+    }
   }
 
   #listed(): void {
@@ -108,9 +113,13 @@ export class CopySource implements StreamSink {
     this.#next = new StoreImage();
     this.#next.relist(this.#pages);
     this.#pages = [];
-    this.#patience?.cancel();
-    this.#patience = this.#clock.after(BEHIND_MS, () => this.#adopt());
+    if (this.#follows) this.#awaitCatchingUp();
     this.#adoptUnlessBehind();
+  }
+
+  #awaitCatchingUp(): void {
+    this.#patience?.cancel();
+    if (this.#next) this.#patience = this.#clock.after(BEHIND_MS, () => this.#adopt());
   }
 
   #adoptUnlessBehind(): void {
