@@ -214,6 +214,24 @@ describe("a search of the fleet", () => {
     expect([asked.files.length, asked.limits]).toEqual([5, []]);
   });
 
+  test("counts every line of a match over many where each will be shown by itself", async () => {
+    const { files, ...rest } = answer(1, 1);
+    const text = Buffer.from("x\n".repeat(500));
+    const range = { start: { offset: 0, line: 1, column: 1 }, end: { offset: 999, line: 500, column: 2 } };
+    const crossing = { line: 1, start: 0, end: 1_000, text, score: 1, ranges: [range] };
+    const events = async function* (): AsyncGenerator<SearchEvent> {
+      await Promise.resolve();
+      yield {
+        kind: "answer",
+        answer: { ...rest, files: files.map((file) => ({ ...file, lines: [crossing] })) },
+      };
+    };
+    expect((await gather(events(), { linesApart: false }, 10_000)).files).toHaveLength(1);
+    const apart = await gather(events(), { linesApart: true }, 10_000);
+    expect(apart.files).toEqual([]);
+    expect(apart.limits).toMatchObject([{ why: expect.stringContaining("1 files are not shown") as string }]);
+  });
+
   test("lists what did not answer, with the reason, and what was cut short", async () => {
     const answers = { 1: "WARMING", 2: { ...answer(2), partial: "time-cap" as const, stale: "no route" } };
     const found = await new Fleet([row(1), row(2)], answers).search("x");

@@ -45,6 +45,8 @@ const WHY: Readonly<Record<string, string>> = {
 /** Files in one answer, and what they take, whoever asks for however many. */
 export const filesShownMax = 10_000;
 const answerBytesMax = 48 << 20;
+/** A line by itself, besides its text. */
+const LINE_BYTES = 120;
 /** So many more than can be shown are kept before they are sorted and cut: few enough to do it in a few milliseconds. */
 const spareMin = 256;
 const spareShare = 0.25;
@@ -55,6 +57,8 @@ interface GatherLimits {
   readonly matchesMax?: number | undefined;
   /** So many matches are enough: what has not answered by then is not waited for. */
   readonly matchesEnough?: number | undefined;
+  /** Every line will be shown by itself, however many one match is on. */
+  readonly linesApart?: boolean | undefined;
 }
 
 export async function gather(
@@ -62,7 +66,7 @@ export async function gather(
   limits: GatherLimits = {},
   bytesMax: number = answerBytesMax,
 ): Promise<FleetAnswer> {
-  const kept = new Kept(limits.filesMax, bytesMax);
+  const kept = new Kept(limits, bytesMax);
   const repositories: AnsweringRepository[] = [];
   const missing: Missing[] = [];
   const limited: { repository: string; why: string }[] = [];
@@ -131,20 +135,22 @@ class Kept {
   readonly #filesMax: number;
   readonly #bytesMax: number;
   readonly #spare: number;
+  readonly #linesApart: boolean;
   #files: { readonly found: FoundFile; readonly bytes: number }[] = [];
   #bytes = 0;
   /** Files that were asked for and are too many, or too large. */
   leftOut = 0;
 
-  constructor(asked: number | undefined, bytesMax: number) {
-    this.#asked = asked ?? Infinity;
+  constructor({ filesMax, linesApart }: GatherLimits, bytesMax: number) {
+    this.#asked = filesMax ?? Infinity;
+    this.#linesApart = linesApart ?? false;
     this.#filesMax = Math.min(this.#asked, filesShownMax);
     this.#bytesMax = bytesMax;
     this.#spare = Math.max(spareMin, this.#filesMax * spareShare);
   }
 
   add(found: FoundFile): void {
-    const bytes = bytesOfFile(found.file);
+    const bytes = bytesOfFile(found.file) + (this.#linesApart ? bytesApart(found.file) : 0);
     this.#files.push({ found, bytes });
     this.#bytes += bytes;
     if (this.#files.length > this.#filesMax + this.#spare || this.#bytes > 2 * this.#bytesMax) this.#cut();
@@ -167,6 +173,13 @@ class Kept {
     files.length = end;
     this.#bytes = bytes;
   }
+}
+
+/** What the lines of a file take besides when each is shown by itself. */
+function bytesApart({ lines }: FileMatch): number {
+  let more = 0;
+  for (const { line, ranges } of lines) more += (ranges.at(-1)?.end.line ?? line) - line;
+  return more * LINE_BYTES;
 }
 
 function compare(a: FoundFile, b: FoundFile): number {

@@ -13,15 +13,29 @@ export interface Place {
 
 export type LineApart = Omit<LineMatch, "ranges"> & { readonly ranges: readonly Place[] };
 
-/** In the order of the file. `contextLines` is how many lines stand before and after each. */
-export function* linesApart(lines: readonly LineMatch[], contextLines: number): Generator<LineApart> {
-  let open: LineApart[] = [];
+/** Lines that are looked at between two looks at the time. */
+const STEP_LINES = 500;
+
+/**
+ * In the order of the file; now and then there is none: then it is others' turn. `contextLines` is how many lines stand before and after each. Requires matches in order that do not overlap: of the
+ * lines of one, the next can touch only the last.
+ */
+export function* linesApart(
+  lines: readonly LineMatch[],
+  contextLines: number,
+): Generator<LineApart | undefined> {
+  let last: LineApart | undefined;
   for (const match of lines) {
-    while (open.length > 0 && open[0]!.line < match.line) yield open.shift()!;
-    if (open.length === 0 && isOne(match)) yield match;
-    else open = joined(open, [...apart(match, contextLines)]);
+    for (const each of isOne(match) ? [match] : apart(match, contextLines)) {
+      if (each === undefined) yield undefined;
+      else if (last?.line === each.line) last = joined(last, each);
+      else {
+        if (last !== undefined) yield last;
+        last = each;
+      }
+    }
   }
-  yield* open;
+  if (last !== undefined) yield last;
 }
 
 /** Most matches end before the line break. */
@@ -31,22 +45,21 @@ function isOne({ text, start, ranges }: LineMatch): boolean {
   return broken === text.length - 1 && ranges.every(({ end }) => end.offset <= start + broken);
 }
 
-function* apart(match: LineMatch, contextLines: number): Generator<LineApart> {
+function* apart(match: LineMatch, contextLines: number): Generator<LineApart | undefined> {
   const { before, after, text, ranges } = match;
   let { start, line } = match;
   const shown = Buffer.concat([before ?? NOTHING, text, after ?? NOTHING]);
   const shownFrom = start - (before?.length ?? 0);
   let some = false;
+  let first = 0;
+  let count = 0;
   for (const end = match.end; start < end; line += 1) {
+    if (++count % STEP_LINES === 0) yield undefined;
     const broken = text.indexOf(10, start - match.start);
     const next = broken === -1 ? end : match.start + broken + 1;
     const textEnd = broken === -1 ? end : next - 1;
-    const parts = ranges.flatMap((range) => {
-      const from = Math.max(start, range.start.offset);
-      const to = Math.min(textEnd, range.end.offset);
-      if (from > to || (from === to && range.start.offset !== range.end.offset)) return [];
-      return [{ ...range, start: { offset: from }, end: { offset: to } }];
-    });
+    while (first < ranges.length && ranges[first]!.end.offset < start) first += 1;
+    const parts = partsOf(ranges, first, start, textEnd);
     // What is nothing but line breaks is shown all the same.
     const places: readonly Place[] =
       parts.length > 0 || some || next < end ? parts : [emptyAt(match, start, textEnd)];
@@ -64,6 +77,19 @@ function* apart(match: LineMatch, contextLines: number): Generator<LineApart> {
     some ||= places.length > 0;
     start = next;
   }
+}
+
+/** Of the matches from `first` on, what lies in a line; a match that only ends where it begins has nothing in it. */
+function partsOf(ranges: LineMatch["ranges"], first: number, lineStart: number, lineEnd: number): Place[] {
+  const parts: Place[] = [];
+  for (let i = first; i < ranges.length && ranges[i]!.start.offset <= lineEnd; i += 1) {
+    const range = ranges[i]!;
+    const from = Math.max(lineStart, range.start.offset);
+    const to = Math.min(lineEnd, range.end.offset);
+    if (from < to || range.start.offset === range.end.offset)
+      parts.push({ ...range, start: { offset: from }, end: { offset: to } });
+  }
+  return parts;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -89,16 +115,6 @@ function linesAfter(bytes: Buffer, from: number, count: number): Buffer {
 }
 
 /** A line that is in both has the places of both. */
-function joined(open: readonly LineApart[], more: readonly LineApart[]): LineApart[] {
-  const lines = new Map(open.map((each) => [each.line, each]));
-  for (const each of more) {
-    const known = lines.get(each.line);
-    lines.set(
-      each.line,
-      known === undefined
-        ? each
-        : { ...known, score: Math.max(known.score, each.score), ranges: [...known.ranges, ...each.ranges] },
-    );
-  }
-  return [...lines.values()].sort((a, b) => a.line - b.line);
+function joined(one: LineApart, other: LineApart): LineApart {
+  return { ...one, score: Math.max(one.score, other.score), ranges: [...one.ranges, ...other.ranges] };
 }

@@ -80,6 +80,7 @@ export const search = route({
               filesMax: options.MaxDocDisplayCount || undefined,
               matchesMax: options.MaxMatchDisplayCount || undefined,
               matchesEnough: options.TotalMaxMatchCount || undefined,
+              linesApart: options.ChunkMatches !== true,
             });
         const written = await zoektAnswer(answer, options, () => performance.now() - startedAt);
         return new HttpAnswer(written, {
