@@ -450,6 +450,7 @@ export class CodeNode {
     this.#transfers.stop();
     await Promise.all([...this.#held.values()].map((held) => held.close()));
     this.#held.clear();
+    this.#ports.clones.close();
     (await this.#symbols)?.close();
     await this.#engine.close();
   }

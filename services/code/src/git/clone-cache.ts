@@ -58,6 +58,11 @@ export class CloneCache {
     }
   }
 
+  /** Ends the connections that were kept for looking. */
+  close(): void {
+    this.#refs.http.close();
+  }
+
   async #tidy(used: string): Promise<void> {
     const now = new Date();
     // The folder may be gone: its work may have been to remove it.

@@ -1,19 +1,23 @@
 /**
  * The branches of a repository in a folder, read from its files without starting git: looking for new commits in hundreds of folders costs little then. It reads what git writes by default; what
- * it does not know (other ref storages, refs that lead to refs, hidden ones) it leaves to git, by saying nothing.
+ * it does not know (other ref storages, refs that lead to refs, hidden ones, links, damage) it leaves to git, by saying nothing.
  */
-import { readFile, readdir, stat } from "node:fs/promises";
+import { lstat, readFile, readdir, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { headsOf, OID, type RemoteHeads } from "./heads.ts";
 
 /** Beyond these, git does it better. */
 const looseMax = 2_000;
 const depthMax = 16;
-const packedBytesMax = 64 << 20;
+const packedBytesMax = 16 << 20;
 const noteBytesMax = 64 << 10;
 /** What a repository may say that changes which refs there are, or where. */
 const UNKNOWN_TO_US = /refstorage|hiderefs|worktreeconfig|\[include/i;
 const HEADS = "refs/heads/";
+const PACKED_HEAD = Buffer.from(` ${HEADS}`);
+const LINE_END = 0x0a;
+/** What git takes for no part of a branch's name, and names that are no UTF-8. */
+const ODD_NAME = /^\.|[\s~^:?*[\\\ufffd]|\.\.|@\{|\.$/;
 
 interface Packed {
   readonly stamp: string;
@@ -23,10 +27,12 @@ interface Packed {
 export class FolderRefs {
   /** By path: what was read last, which in most repositories never changes. */
   readonly #packed = new Map<string, Packed>();
-  readonly #keptMax: number;
+  /** Of all that is kept. */
+  #branches = 0;
+  readonly #keptBranchesMax: number;
 
-  constructor(keptMax = 2_000) {
-    this.#keptMax = keptMax;
+  constructor(keptBranchesMax = 100_000) {
+    this.#keptBranchesMax = keptBranchesMax;
   }
 
   /** Undefined when git should be asked. */
@@ -56,21 +62,42 @@ export class FolderRefs {
       throw error;
     });
     if (!found) return new Map();
-    if (found.size > packedBytesMax) return undefined;
+    if (!found.isFile() || found.size > packedBytesMax) return undefined;
     const stamp = `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
     const known = this.#packed.get(path);
     if (known?.stamp === stamp) return known.branches;
-    const branches = new Map<string, string>();
-    for (const line of (await readFile(path, "utf8")).split("\n")) {
-      const [oid = "", name = ""] = line.split(" ", 2);
-      if (name.startsWith(HEADS) && OID.test(oid)) branches.set(name.slice(HEADS.length), oid);
-    }
-    this.#packed.delete(path);
-    this.#packed.set(path, { stamp, branches });
-    const [oldest] = this.#packed.keys();
-    if (this.#packed.size > this.#keptMax && oldest !== undefined) this.#packed.delete(oldest);
+    const branches = packedBranches(await readFile(path));
+    if (branches) this.#keep(path, { stamp, branches });
     return branches;
   }
+
+  #keep(path: string, packed: Packed): void {
+    this.#forget(path);
+    // A repository without packed branches has its place too.
+    this.#branches += packed.branches.size + 1;
+    this.#packed.set(path, packed);
+    for (const oldest of this.#packed.keys()) {
+      if (this.#branches <= this.#keptBranchesMax) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(path: string): void {
+    const kept = this.#packed.get(path);
+    if (kept && this.#packed.delete(path)) this.#branches -= kept.branches.size + 1;
+  }
+}
+
+/** Undefined when it is damaged. Takes no part of a text that is cut, which would keep all of it: most of what is packed are no branches. */
+function packedBranches(bytes: Buffer): ReadonlyMap<string, string> | undefined {
+  if (bytes.length > 0 && bytes.at(-1) !== LINE_END) return undefined;
+  const branches = new Map<string, string>();
+  for (let at = bytes.indexOf(PACKED_HEAD); at >= 0; at = bytes.indexOf(PACKED_HEAD, at + 1)) {
+    const oid = bytes.toString("latin1", bytes.lastIndexOf(LINE_END, at) + 1, at);
+    if (!OID.test(oid)) return undefined;
+    branches.set(bytes.toString("utf8", at + PACKED_HEAD.length, bytes.indexOf(LINE_END, at)), oid);
+  }
+  return branches;
 }
 
 function combined(head: string, branches: ReadonlyMap<string, string>): RemoteHeads | undefined {
@@ -101,10 +128,12 @@ function isAbsent(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** Undefined when it is not there. */
+/** Undefined when it is not there. Throws when it is no file of git's: who reads a pipe waits for ever. */
 async function text(path: string): Promise<string | undefined> {
   try {
-    if ((await stat(path)).size > noteBytesMax) return undefined;
+    const found = await lstat(path);
+    if (!found.isFile() || found.size > noteBytesMax)
+      throw Object.assign(new Error(`${path} is not what git writes`), { code: "UNUSUAL_FILE" });
     return await readFile(path, "utf8");
   } catch (error) {
     if (isAbsent(error)) return undefined;
@@ -125,7 +154,7 @@ async function readLoose(
     throw error;
   });
   for (const entry of entries) {
-    if (into.size > looseMax) return false;
+    if (into.size > looseMax || ODD_NAME.test(entry.name)) return false;
     const path = join(folder, entry.name);
     const name = prefix + entry.name;
     if (entry.isDirectory()) {

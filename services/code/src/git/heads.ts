@@ -57,7 +57,8 @@ export function headsOf(
 ): RemoteHeads {
   if (target !== undefined || head === undefined)
     return { defaultBranch: target ?? usual(branches), branches };
-  const same = [...branches].find(([, commit]) => commit === head)?.[0];
+  // The first by name of those that are there, in whatever order they were found: it must be the same one each time.
+  const same = [...branches].flatMap(([name, commit]) => (commit === head ? [name] : [])).sort()[0];
   return same === undefined
     ? { defaultBranch: DETACHED, branches: new Map([...branches, [DETACHED, head]]) }
     : { defaultBranch: same, branches };

@@ -56,18 +56,20 @@ export class HttpRefs {
   async read(url: string, looking: Looking): Promise<RemoteHeads | undefined> {
     const known = this.#known.get(url) ?? { asks: false };
     if ((known.leftUntil ?? -Infinity) > this.#now() || /[?#]/.test(url)) return undefined;
-    const ending = AbortSignal.any([
-      AbortSignal.timeout(looking.timeoutMs),
-      ...(looking.signal ? [looking.signal] : []),
-    ]);
+    // Not AbortSignal.any: what it makes stays with the signals that it is made of, and a repository's is there for weeks.
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    const timer = setTimeout(end, looking.timeoutMs);
+    if (looking.signal?.aborted === true) end();
+    looking.signal?.addEventListener("abort", end, { once: true });
     try {
-      const found = await this.#ask(url.replace(/\/+$/, ""), known, looking.credential, ending);
+      const found = await this.#ask(url.replace(/\/+$/, ""), known, looking.credential, ending.signal);
       this.#remember(url, found ? found.known : { asks: known.asks, leftUntil: this.#now() + leftMs });
       return found?.heads;
     } catch (error) {
       const { what, signal, timeoutMs } = looking;
       if (signal?.aborted === true) throw new GitError("CANCELLED", `${what}: no longer wanted`);
-      if (ending.aborted)
+      if (ending.signal.aborted)
         throw new GitError(
           "UNREACHABLE",
           `${what}: the server took longer than ${timeoutMs} ms; it is tried again`,
@@ -76,7 +78,15 @@ export class HttpRefs {
       // Git says what is wrong.
       this.#remember(url, { asks: known.asks, leftUntil: this.#now() + failedMs });
       return undefined;
+    } finally {
+      clearTimeout(timer);
+      looking.signal?.removeEventListener("abort", end);
     }
+  }
+
+  /** Ends the connections that are kept. */
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
   async #ask(

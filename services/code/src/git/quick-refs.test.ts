@@ -1,5 +1,7 @@
 /** What is read of a repository without git must be what git says of it. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { getEventListeners } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -46,6 +48,15 @@ const STATES: readonly (readonly [string, (path: string) => string | void])[] = 
     (path) => {
       scratch.git(path, "checkout", "--quiet", "--detach");
       scratch.commit(path, { "x.txt": "detached" });
+    },
+  ],
+  [
+    "at a commit that several branches are at, packed and not",
+    (path) => {
+      for (const name of ["c", "d"]) scratch.git(path, "branch", name);
+      scratch.git(path, "pack-refs", "--all");
+      for (const name of ["b", "e"]) scratch.git(path, "branch", name);
+      scratch.git(path, "checkout", "--quiet", "--detach");
     },
   ],
   ["whose HEAD leads nowhere", (path) => void scratch.git(path, "symbolic-ref", "HEAD", "refs/heads/none")],
@@ -127,6 +138,61 @@ describe("in a folder", () => {
     writeFileSync(join(odd, ".git"), "gitdir: /nonexistent\n");
     expect(await refs.read(odd)).toBeUndefined();
   });
+
+  test("a HEAD that is a link, as git made them once, is left to git", async () => {
+    const path = scratch.repository("one", { "a.txt": "a" });
+    scratch.git(path, "branch", "before");
+    rmSync(join(path, ".git", "HEAD"));
+    symlinkSync("refs/heads/main", join(path, ".git", "HEAD"));
+    expect(await new FolderRefs().read(path)).toBeUndefined();
+  });
+
+  test.each(["main copy", ".main", "main~", "main."])(
+    "a file beside branches that is none, %j, is left to git",
+    async (name) => {
+      const path = scratch.repository("one", { "a.txt": "a" });
+      const heads = join(path, ".git", "refs", "heads");
+      copyFileSync(join(heads, "main"), join(heads, name));
+      expect(await new FolderRefs().read(path)).toBeUndefined();
+    },
+  );
+
+  test.each(["unterminated", "no commit's name"])(
+    "packed branches that are damaged are left to git: %s",
+    async (how) => {
+      const path = scratch.repository("one", { "a.txt": "a" });
+      scratch.git(path, "branch", "other");
+      scratch.git(path, "pack-refs", "--all");
+      const packed = join(path, ".git", "packed-refs");
+      const text = readFileSync(packed, "utf8");
+      const damaged = how === "unterminated" ? text.slice(0, -3) : text.replace(/[0-9a-f]{40}/, "zzz");
+      writeFileSync(packed, damaged);
+      expect(await new FolderRefs().read(path)).toBeUndefined();
+    },
+  );
+
+  test("a branch whose file is too long to be one is not taken from what was packed before", async () => {
+    const path = scratch.repository("one", { "a.txt": "a" });
+    scratch.git(path, "pack-refs", "--all");
+    writeFileSync(join(path, ".git", "refs", "heads", "main"), " ".repeat(100_000));
+    expect(await new FolderRefs().read(path)).toBeUndefined();
+  });
+
+  test.each(["config", "HEAD", "packed-refs"])(
+    "a pipe in the place of %s keeps nobody waiting",
+    async (name) => {
+      const path = scratch.repository("one", { "a.txt": "a" });
+      const pipe = join(path, ".git", name);
+      rmSync(pipe, { force: true });
+      execFileSync("mkfifo", [pipe]);
+      // Who waits for somebody to write would wait for ever, on one of the few threads that read files.
+      const waiting = setTimeout(() => writeFileSync(pipe, ""), 20_000);
+      const began = Date.now();
+      expect(await new FolderRefs().read(path)).toBeUndefined();
+      clearTimeout(waiting);
+      expect(Date.now() - began).toBeLessThan(15_000);
+    },
+  );
 });
 
 describe("on a server", () => {
@@ -166,6 +232,23 @@ describe("on a server", () => {
     expect(await refs.read(url, wrong)).toBeUndefined();
     expect(await new HttpRefs(() => 0).read(url, wrong)).toBeUndefined();
     expect(await new HttpRefs(() => 0).read(url, looking)).toBeUndefined();
+  });
+
+  test("nothing of a look stays with the signal that ends it, nor a connection once it is closed", async () => {
+    const url = await serve();
+    const refs = new HttpRefs(() => 0);
+    const { signal } = new AbortController();
+    for (let times = 0; times < 3; times++) await refs.read(url, { ...looking, signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    // Signals made of others stay with them, as long as these are: those of a repository are for weeks.
+    const own: Record<symbol, unknown> = signal as never;
+    const made = Object.getOwnPropertySymbols(signal).map(
+      (key) => (own[key] as Set<unknown> | null)?.size ?? 0,
+    );
+    expect(Math.max(0, ...made)).toBe(0);
+    expect(await server!.connections()).toBe(1);
+    refs.close();
+    await vi.waitFor(async () => expect(await server!.connections()).toBe(0), { timeout: 10_000 });
   });
 
   test("a redirect, a page, half an answer and nobody at all are left to git, and for a while asked no more", async () => {
