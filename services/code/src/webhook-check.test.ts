@@ -59,3 +59,25 @@ test.each([
 ])("which repository is meant is found in what %s sends", (_, sent, meant) => {
   expect(pushedOf(Push.parse(sent))).toEqual(meant);
 });
+
+test("what is said of a secret that cannot be read does not say where it is: anybody may ask", async () => {
+  const source = new SecretSource("file:/nowhere/hidden/secret", { now: () => 0, environment: {} });
+  const error: unknown = await source.read().catch((why: unknown) => why);
+  expect(String(error)).toMatch(/cannot be read: ENOENT/);
+  expect(String(error)).not.toMatch(/nowhere|hidden/);
+});
+
+test("a secret that many wait for is read once", async () => {
+  let reads = 0;
+  const environment = {
+    get SECRET() {
+      reads++;
+      return reads > 1 ? "new" : undefined;
+    },
+  };
+  const source = new SecretSource("env:SECRET", { now: () => 0, environment });
+  const results = await Promise.allSettled(Array.from({ length: 16 }, () => source.read()));
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(reads).toBe(1);
+  expect(await source.read()).toBe("new");
+});

@@ -20,6 +20,8 @@ export class SecretSource {
   readonly #from: string;
   readonly #ports: SecretPorts;
   #kept: { readonly password: string; readonly until: number } | undefined;
+  /** Under way: whoever asks meanwhile waits for it too. A command is a process, and strangers can have webhooks checked. */
+  #reading: Promise<string> | undefined;
 
   /** `env:NAME`, `file:/path` or `command:program argument …`. */
   constructor(from: string, ports: SecretPorts) {
@@ -30,6 +32,13 @@ export class SecretSource {
   /** With `fresh`, whatever was kept has been refused. Throws GitError BAD_CREDENTIALS_SOURCE. */
   async read(fresh = false): Promise<string> {
     if (this.#kept && !fresh && this.#ports.now() < this.#kept.until) return this.#kept.password;
+    this.#reading ??= this.#readAnew().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readAnew(): Promise<string> {
     const { password, expiresAt = Infinity } = await this.#read();
     this.#kept = { password, until: Math.min(this.#ports.now() + KEEP_MS, expiresAt) };
     return password;
@@ -47,7 +56,7 @@ export class SecretSource {
     } catch (error) {
       throw new GitError(
         "BAD_CREDENTIALS_SOURCE",
-        `credentials from ${JSON.stringify(`${kind}:…`)} cannot be read: ${firstLine(error)}`,
+        `credentials from ${JSON.stringify(`${kind}:…`)} cannot be read: ${reasonOf(error)}`,
       );
     }
     const secret = understand(text?.trim() ?? "");
@@ -91,6 +100,8 @@ function output([program = "", ...args]: readonly string[]): Promise<string> {
   });
 }
 
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
+/** The system's own words have the path in them. */
+function reasonOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code ?? (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
