@@ -136,6 +136,24 @@ test("what has moved away goes after a day; what is held stays", async () => {
   }
 });
 
+test("a node that was away for days has an hour to take up what it had", async () => {
+  await kept(open(), 7, 8);
+  const back = Date.now() + 3 * 86_400_000;
+  wall = back;
+  const snapshots = open();
+  for (const [afterMs, left] of [
+    [60_000, ["7", "8"]],
+    [3_000_000, ["7", "8"]],
+    [4_000_000, ["8"]],
+  ] as const) {
+    wall = back + afterMs;
+    snapshots.tidy();
+    await snapshots.settled();
+    expect(ids()).toEqual(left);
+    held.add(8);
+  }
+});
+
 test("the folder never has more than its bound after a write; what is not held goes first, and what is too large is not written", async () => {
   const first = open();
   await kept(first, 7);

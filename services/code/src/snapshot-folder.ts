@@ -2,8 +2,8 @@
  * Indexes of large repositories on disk, so that a node that restarts need not build them again. Outside normal operation: nothing depends on it, and a file that
  * is damaged or old is thrown away. Written beside and renamed, so that a half-written one is never read.
  *
- * What is no longer in the catalogue goes; so does what this node has not held for a day, because it would be old by the time it came back; and so much more, what was not held for longest
- * first, as is beyond the folder's bound.
+ * What is no longer in the catalogue goes; so does what this node has not held for a day, because it would be old by the time it came back (but not before a node that was away itself had
+ * the time to take it up again); and so much more, what was not held for longest first, as is beyond the folder's bound.
  */
 import { createReadStream, createWriteStream, existsSync, mkdirSync } from "node:fs";
 import { readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -23,6 +23,8 @@ interface SnapshotNote {
 
 /** Of repositories that have moved away. */
 const awayMsMax = 86_400_000;
+/** After a start: repositories are claimed and restored one after the other. */
+const takeUpMs = 3_600_000;
 
 interface KeptSnapshot {
   readonly id: number;
@@ -36,6 +38,7 @@ export class SnapshotFolder {
   readonly #bytesMin: number;
   readonly #bytesMax: number;
   readonly #wall: () => number;
+  readonly #startedAt: number;
   readonly #held: (id: number) => boolean;
   readonly #url: (id: number) => string | undefined;
   /** One after the other: disks are slow, and memory is what is scarce. */
@@ -58,6 +61,7 @@ export class SnapshotFolder {
     this.#bytesMin = options.bytesMin;
     this.#bytesMax = options.bytesMax;
     this.#wall = options.wall;
+    this.#startedAt = options.wall();
     this.#held = options.held;
     this.#url = options.url;
     this.#failed = options.failed;
@@ -135,8 +139,9 @@ export class SnapshotFolder {
     }
     kept.sort((a, b) => a.heldAt - b.heldAt);
     let bytes = kept.reduce((sum, each) => sum + each.bytes, 0);
+    const isEarly = now - this.#startedAt <= takeUpMs;
     for (const each of kept) {
-      if (bytes <= this.#bytesMax && now - each.heldAt <= awayMsMax) continue;
+      if (bytes <= this.#bytesMax && (isEarly || now - each.heldAt <= awayMsMax)) continue;
       await this.remove(each.id);
       bytes -= each.bytes;
     }
