@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -452,3 +462,32 @@ function everyFile(folder: string): string[] {
     return statSync(path).isDirectory() ? everyFile(path) : [path];
   });
 }
+
+test("a clone that comes into use while others are thrown away stays", async () => {
+  const folder = join(scratch.folder, "clones");
+  const urls = ["a", "b", "c"].map((name) => scratch.repository(name, { "x.txt": name }));
+  for (const url of urls.slice(0, 2)) await get(cache(), url);
+  const [first = "", second = ""] = ["a", "b"].map((_, i) => {
+    const id = createHash("sha256").update(urls[i]!).digest("hex").slice(0, 32);
+    return join(folder, `${id}.git`);
+  });
+  for (let i = 0; i < 1_000; i++) writeFileSync(join(first, "objects", `f${i}`), "");
+  utimesSync(first, 1, 1);
+  const clones = cache([], undefined, 1);
+  const tidied = get(clones, urls[2]!).catch((error: unknown) => error);
+  while (existsSync(join(first, "objects", "f0"))) await new Promise((resolve) => setImmediate(resolve));
+  const stayed = await clones.with(parseRemote(urls[1]!), [], async () => {
+    const before = existsSync(join(second, "HEAD"));
+    await tidied;
+    return !before || existsSync(join(second, "HEAD"));
+  });
+  expect(stayed).toBe(true);
+  expect(await tidied).not.toBeInstanceOf(Error);
+});
+
+test("what a process that ended was throwing away is thrown away by the next", () => {
+  const left = join(scratch.folder, "clones", "0.git.gone");
+  mkdirSync(join(left, "objects"), { recursive: true });
+  cache();
+  expect(existsSync(left)).toBe(false);
+});
