@@ -70,7 +70,8 @@ async function searchCode(args: Record<string, unknown>, api: McpApi): Promise<s
   })) as ZoektAnswer;
   const lines = [`${Result.MatchCount} matches in ${Result.FileCount} files`, ...lacking(Result)];
   if (Result.FileCount === 0) lines.push(...hints(args, Result));
-  const matches = matchesShown(Result.Files);
+  // What goes on over several lines is a part of each of them.
+  const matches = Math.min(shown, matchesShown(Result.Files));
   if (matches < Result.MatchCount)
     lines.push(
       `The best ${matches} are shown, of ${Result.Files.length} files: narrow with repo, file or lang, or ask for more with max_results (${resultsMax} at most)`,
