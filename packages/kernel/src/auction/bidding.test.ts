@@ -69,7 +69,8 @@ describe("a bid", () => {
     const slow = hall.join("slow", 15, 100);
     hall.run(150);
     expect(holders(hall)).toEqual(["slow", undefined]);
-    const contender = { v: 1, phase: "preparing", progress: 0, session: "s-x", address: "x:1" } as const;
+    const about = { session: "s-x", boot: "x-boot", address: "x:1" };
+    const contender = { v: 1, phase: "preparing", progress: 0, ...about } as const;
     slow.host.setContender("s/0/0", "x", { value: contender, revision: 1 }, hall.now);
     slow.machine.noticed("s/0/0");
     hall.run(1_000);
