@@ -90,3 +90,23 @@ test("gives the lines of a file in parts to who takes them so, and they are the 
     expect(parts).toBeGreaterThanOrEqual(files.length);
   }
 });
+
+test("counts all lines of a match over many before it makes any of them", async () => {
+  const said: number[] = [];
+  await index.search(
+    { kind: "regex", pattern: "(?s)needle 0.*", caseSensitive: true, scope: "content" },
+    {
+      taker: {
+        begin: (bytes) => {
+          said.push(bytes);
+          return Promise.resolve(false);
+        },
+        take: () => Promise.resolve(),
+      },
+    },
+  );
+  const { contentBytes } = index.stats;
+  expect(said).toHaveLength(1);
+  expect(said[0]).toBeGreaterThan(contentBytes);
+  expect(said[0]).toBeLessThan(contentBytes + FILES * 500);
+});

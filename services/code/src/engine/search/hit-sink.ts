@@ -67,8 +67,10 @@ export class HitSink implements Sink {
         out[i + 6] = symbol + 1;
         kept = i + RECORD_WORDS;
         const line = words[at + 2]!;
-        // A line is shown with its line break.
-        this.#shownBytes += RANGE_BYTES + (line === this.#line ? 0 : words[at + 4]! - words[at + 3]! + 1);
+        const lineEnd = words[at + 4]!;
+        // A line is shown with its line break, and with all lines that the match goes on over.
+        this.#shownBytes +=
+          RANGE_BYTES + (line === this.#line ? 0 : lineEnd - words[at + 3]! + 1) + Math.max(0, end - lineEnd);
         this.#line = line;
       }
       at += LOCATED_WORDS;
