@@ -39,8 +39,13 @@ async function openHarness(): Promise<ObjectHarness> {
       return objects;
     },
     async close() {
-      for (const pipe of pipes) closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK));
-      await Promise.all([objects.close(), second.close()]);
+      const wake = (): void => {
+        for (const pipe of pipes) closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK));
+      };
+      wake();
+      // A call that was given up may come to its pipe only now.
+      const waking = setInterval(wake, 50);
+      await Promise.all([objects.close(), second.close()]).finally(() => clearInterval(waking));
     },
   };
 }
