@@ -114,7 +114,7 @@ async function measure({ progress }: BenchContext, terms: Terms) {
       ...(selective.length > 0 ? { selectiveMsP50: round(median(selective)) } : {}),
       firstHundredMsP50: round(median(warming.slice(0, 100))),
       queriesCpuMs: sum((each) => each.cpuMs),
-      stallMsMax: round(Math.max(...stalls.map((each) => each.stallMs))),
+      stallMsMax: worst(stalls),
       stallWithStolenMsMax: round(Math.max(...stalls.map((each) => each.stallWithStolenMs))),
       capOverrunMsMax: round(hostility.overrunMs),
       pushSearchableMs: round(push.searchableMs),
@@ -191,7 +191,7 @@ async function ask(
     selectiveMs,
   };
   progress(
-    `${query}: ${lines} lines, ${mismatches} differ; CPU ms: ours ${round(asked.cpuMs)}, csearch ${asked.csearchMs.toFixed(0)}, ripgrep ${ripgrepMs.toFixed(0)}`,
+    `${query}: ${lines} lines, ${mismatches} differ; CPU ms: ours ${round(asked.cpuMs)}, csearch ${asked.csearchMs.toFixed(0)}, ripgrep ${ripgrepMs.toFixed(0)}; stalled for ${worst(stalls)} ms`,
   );
   return asked;
 }
@@ -206,11 +206,18 @@ async function overruns(
   for (const pattern of hostile) {
     await server.usage(true);
     const tookMs = await server.wait(pattern, HOSTILE_CAP_MS);
-    stalls.push(await server.usage());
-    progress(`hostile, ${pattern.length} characters: ${tookMs.toFixed(0)} ms of ${HOSTILE_CAP_MS}`);
+    const stall = await server.usage();
+    stalls.push(stall);
+    progress(
+      `hostile, ${pattern.length} characters: ${tookMs.toFixed(0)} ms of ${HOSTILE_CAP_MS}; stalled for ${worst([stall])} ms`,
+    );
     overrunMs = Math.max(overrunMs, tookMs - HOSTILE_CAP_MS);
   }
   return { overrunMs, stalls };
+}
+
+function worst(stalls: readonly Stall[]): number {
+  return round(Math.max(...stalls.map((each) => each.stallMs)));
 }
 
 function round(value: number): number {
