@@ -6,8 +6,11 @@
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** Enough to be passed over whenever the event loop has something to do, and little enough to get a fair share otherwise. */
-const NICENESS = 5;
+/**
+ * Enough to be passed over whenever the event loop has something to do, and little enough to get a share otherwise. On two cores the event loop was held up for at most 12 ms with it, two runs of
+ * the bench's queries each, and a time cap overrun by 7; for 15 and 20 ms, and by 15, with 5.
+ */
+const NICENESS = 10;
 /** What V8's threads are called from Node 22 on. Before, they have no name, but are the first that a process starts: one that waits for timers, and four. */
 const HELPER_NAME = "V8Worker";
 const HELPERS = 5;
