@@ -10,8 +10,11 @@ import type { Bid, Bidder, BidLot } from "./records.ts";
 
 /** Lots that one bid is for, at most. The more there are, the fewer times bidders and evaluator wait for each other when a node is lost that held many. */
 const LOTS_MAX = 32;
-/** Lots that are looked at for more to bid on, after the first. */
-const FURTHER_MAX = 128;
+/**
+ * Lots that are looked at beyond the first that is chosen. No more than fit into a bid: all nodes go through lots in one order, so their bids are on the same ones. With four times as many, nodes
+ * that hold some of the replicas already chose others, and half of all auctions waited for an answer for more than a second.
+ */
+const FURTHER_MAX = LOTS_MAX - 1;
 
 /**
  * This node's seat and its one outstanding bid: takes a seat, bids on the first lots in order that it can take together, and takes the bid back when it can no longer
