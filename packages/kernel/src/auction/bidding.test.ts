@@ -78,6 +78,27 @@ describe("a bid", () => {
     expect(holders(hall)).toEqual(["slow", undefined]);
   });
 
+  test("on a lot that somebody took by rank and lost again does not keep others from bidding, however old it is", () => {
+    const hall = new Hall([10], half, { windowMs: 1_000, levelAt: 0 });
+    hall.put(hall.keys.auction("s", "config"), { v: 1, maxBids: 9 });
+    hall.join("evaluator", 5);
+    hall.join("x", 5);
+    hall.join("a", 30);
+    hall.run(500);
+    expect(lotsOf(hall, "a")).toEqual(["s/0/0"]);
+    const tenure = { v: 1, node: "x", session: "s-x", boot: "boot-x", era: 1, how: "grant", reason: "" };
+    const write = { kind: "put", key: hall.keys.tenure("s/0/0"), value: JSON.stringify(tenure) } as const;
+    hall.commit({ guards: [], writes: [{ ...write, session: "s-x" }] });
+    hall.run(5_000);
+    hall.join("b", 100);
+    hall.run(500);
+    hall.kill("x");
+    hall.run(900);
+    expect(holders(hall)).toEqual([undefined]);
+    hall.run(500);
+    expect(holders(hall)).toEqual(["b"]);
+  });
+
   test("on a shard that waited long enough counts, though the evaluator has heard of its strikes only now", () => {
     // Four strikes make it wait for four seconds.
     const hall = new Hall([10], half, { silentMs: 300 });

@@ -28,23 +28,29 @@ export interface Closing {
   early: boolean;
 }
 
-/** The answers of the lot's present round, as this node knows them. */
+/** The answers of the lot's present round, as this node knows them. One that is older than the lot is as if it had been given when that came up: others must have their time to answer too. */
 export function auctionOf(machine: AuctionMachine, lot: Lot): Auction {
   const { market, silent } = machine;
   const { board, bidders } = market;
   const bids: BidAnswer[] = [];
   for (const [node, on] of board.bidsOn(lot.replica)) {
-    const { value, revision, seenAt } = board.bidders.get(node)!;
+    const { value, revision, seenAt: firstSeenAt } = board.bidders.get(node)!;
     if (!value.bid || !bidders?.has(node) || !market.isCurrent(on)) continue;
     const { freeBytes } = value.bid;
     const { maxBids } = on;
     const neighbours = market.neighbours(lot, node);
     const away = market.away(lot, node);
+    const seenAt = Math.max(firstSeenAt, lot.upAt);
     bids.push({ node, revision, seenAt, session: value.session, freeBytes, maxBids, neighbours, away });
   }
   const passes = [...board.passesOn(lot.replica)]
     .filter(([node, { value }]) => bidders?.has(node) && market.isCurrent({ ...value, replica: lot.replica }))
-    .map(([node, { value, revision, seenAt }]) => ({ node, revision, seenAt, maxBids: value.maxBids }));
+    .map(([node, { value, revision, seenAt }]) => ({
+      node,
+      revision,
+      seenAt: Math.max(seenAt, lot.upAt),
+      maxBids: value.maxBids,
+    }));
   const expected = new Set<string>();
   for (const node of bidders ?? []) if (node !== lot.holder && !silent.has(node)) expected.add(node);
   return {

@@ -20,6 +20,8 @@ export interface Lot {
   readonly holderSession: string | undefined;
   /** Nobody bids before this. */
   readonly at: number;
+  /** When it came up as it is, as this node saw it. An answer from before, to a lot that somebody took by rank and lost again, counts from here on. */
+  readonly upAt: number;
 }
 
 /** So few changes are put where they belong; for more, all are sorted again. */
@@ -81,8 +83,8 @@ export class Lots {
     this.#dirty.clear();
     if (touched.length > PIECEMEAL_MAX) this.#order = undefined;
     for (const replica of touched) {
-      const lot = this.#replicas.has(replica) ? this.#lotOf(replica, now) : undefined;
       const before = this.#lots.get(replica);
+      const lot = this.#replicas.has(replica) ? this.#lotOf(replica, before, now) : undefined;
       if (!lot && !before) continue;
       if (lot && before && same(lot, before)) continue;
       if (lot) this.#lots.set(replica, lot);
@@ -111,7 +113,7 @@ export class Lots {
     return from;
   }
 
-  #lotOf(replica: ReplicaKey, now: number): Lot | undefined {
+  #lotOf(replica: ReplicaKey, before: Lot | undefined, now: number): Lot | undefined {
     const { service, shard } = parseReplicaKey(replica);
     const facts = this.#host.facts.replica(replica, now);
     const { tenure, award } = facts;
@@ -134,6 +136,7 @@ export class Lots {
         holder: undefined,
         holderSession: undefined,
         at: verdict.kind === "free" ? at : Math.max(at, verdict.until),
+        upAt: before?.tenure === 0 ? before.upAt : now,
       };
     }
     const { node, session } = tenure.value;
@@ -151,6 +154,7 @@ export class Lots {
       holder: node,
       holderSession: session,
       at: -Infinity,
+      upAt: before?.tenure === tenure.revision ? before.upAt : now,
     };
   }
 }
