@@ -14,10 +14,10 @@ const t = terms();
 let host: HostMachine;
 let now = 1_000;
 
-function session(id: string): HeldSession {
+function session(id: string, era = 1): HeldSession {
   const fence = new Fence(id);
   fence.extend(1e9);
-  return { id, role: "liveness", era: 1, fence };
+  return { id, role: "liveness", era, fence };
 }
 
 function plan(...bidders: string[]): void {
@@ -109,6 +109,38 @@ test("a node that lost its tenure and still has the data grants itself again, wi
   host.setTenure(KEY, undefined, true, now);
   host.setSession(session("sa2"));
   expect(does()).toEqual(["close", "grant"]);
+});
+
+test("a node that hears of its session's end before its tenure's keeps the data, and grants itself again", () => {
+  live(10);
+  host.setSession(undefined);
+  expect(does()).toEqual(["close"]);
+  host.closed(KEY);
+  host.setSession(session("sa2"));
+  expect(does(100)).toEqual([]);
+  host.setTenure(KEY, undefined, true, now);
+  expect(does()).toEqual(["grant"]);
+});
+
+test("a node whose era is over keeps the data while the copy of the store has its tenure still", () => {
+  live(10);
+  host.setEra(undefined);
+  expect(does()).toEqual(["close"]);
+  host.closed(KEY);
+  expect(does(100)).toEqual([]);
+  host.setTenure(KEY, undefined, true, now);
+  host.setEra({ era: 2, revision: 20 });
+  host.setSession(session("sa2", 2));
+  expect(does()).toEqual(["grant"]);
+});
+
+test("what another was granted meanwhile is let go of", () => {
+  live(10);
+  host.setSession(undefined);
+  expect(does()).toEqual(["close"]);
+  host.closed(KEY);
+  tenure("b", 11);
+  expect(does()).toEqual(["discard"]);
 });
 
 test("it lets a ready contender go first", () => {

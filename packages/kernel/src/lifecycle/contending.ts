@@ -72,7 +72,9 @@ export function contend(machine: HostMachine, local: Local, facts: ReplicaFacts,
       });
     } else machine.wake(local, local.commitRetryAt);
   }
-  const mayTakeOver = tenure === undefined && machine.leavingSince === undefined && listed;
+  // A tenure of this process that is no longer held rests on a session or an era that is over: the copy of the store has yet to show its end, and then the data is worth a build.
+  const isUnheld = tenure === undefined || tenure.value.boot === machine.self.boot;
+  const mayTakeOver = isUnheld && machine.leavingSince === undefined && listed;
   if (!wanted && !local.hold && !mayTakeOver && !key && !local.contending) letGo(machine, local);
 }
 
