@@ -9,6 +9,9 @@ import { KeelsonProcess, stopAll } from "../process/keelson-process.ts";
 import { eventually } from "./eventually.ts";
 
 const SECRET = "it's a s3cret of ours";
+/** The next one, as GitLab makes them, which the nodes know already. */
+const KEY = Buffer.alloc(32, 42);
+const SIGNING_TOKEN = `whsec_${KEY.toString("base64")}`;
 const WITHIN_MS = 60_000;
 const folder = mkdtempSync(join(tmpdir(), "keelson-webhook-"));
 const scratch = new Scratch();
@@ -23,12 +26,15 @@ beforeAll(async () => {
   const secret = join(folder, "secret");
   const config = join(folder, "keelson.toml");
   writeFileSync(secret, `${SECRET}\n`);
-  writeFileSync(config, `[code]\nwebhookSecret = "file:${secret}"\npollMs = 3600000\n`);
+  writeFileSync(
+    config,
+    `[code]\nwebhookSecret = ["file:${secret}", "env:NEXT_WEBHOOK_SECRET"]\npollMs = 3600000\n`,
+  );
   up = new KeelsonProcess(
     `up --service code --data ${data} --listen 127.0.0.1:0 --nodes 1 --tokens store --config ${config}`.split(
       " ",
     ),
-    { KEELSON_LOG: "debug" },
+    { KEELSON_LOG: "debug", NEXT_WEBHOOK_SECRET: SIGNING_TOKEN },
   );
   url = (await up.says(/ready in .*: (http:\S+)/, 90_000))[1] ?? "";
   token = readFileSync(join(data, "first-token"), "utf8").trim();
@@ -64,6 +70,12 @@ const hook = (body: string, headers: Readonly<Record<string, string>>): ReturnTy
   ask("/v1/code/webhook", { body, headers });
 const hmac = (body: string, secret = SECRET): string =>
   createHmac("sha256", secret).update(body).digest("hex");
+/** As the Standard Webhooks have it. */
+const standard = (body: string, seconds = Math.floor(Date.now() / 1_000)): Record<string, string> => ({
+  "webhook-id": "m1",
+  "webhook-timestamp": String(seconds),
+  "webhook-signature": `v1,${createHmac("sha256", KEY).update(`m1.${seconds}.${body}`).digest("base64")}`,
+});
 const push = (): string => JSON.stringify({ ref: "refs/heads/main", repository: { clone_url: repository } });
 
 async function finds(text: string): Promise<number> {
@@ -98,6 +110,8 @@ test.each([
     (body: string) => ({ "x-event-key": "repo:push", "x-hub-signature": `sha256=${hmac(body)}` }),
   ],
   ["GitLab", () => ({ "x-gitlab-event": "Push Hook", "x-gitlab-token": SECRET })],
+  ["GitLab with a signing token", (body: string) => ({ "x-gitlab-event": "Push Hook", ...standard(body) })],
+  ["a server with the next secret", (body: string) => ({ "x-gitea-signature": hmac(body, SIGNING_TOKEN) })],
 ])("what %s sends is taken", async (_, headersOf) => {
   const body = push();
   expect(await hook(body, headersOf(body))).toMatchObject({ status: 200 });
@@ -130,6 +144,15 @@ test.each([
   expect([status, text]).toEqual([401, expect.stringMatching(/WEBHOOK_REFUSED.*webhookSecret/)]);
 });
 
+test("what was signed an hour ago is refused, and what is not signed is not even read", async () => {
+  const old = await hook(push(), standard(push(), Math.floor(Date.now() / 1_000) - 3_600));
+  expect([old.status, old.text]).toEqual([401, expect.stringMatching(/36\d\d s away.*clocks/)]);
+  const nonsense = await hook("this is no JSON", { "x-gitea-signature": hmac("other") });
+  expect([nonsense.status, nonsense.text]).toEqual([401, expect.stringContaining("WEBHOOK_REFUSED")]);
+  const signed = await hook("this is no JSON", { "x-gitea-signature": hmac("this is no JSON") });
+  expect([signed.status, signed.text]).toEqual([400, expect.stringContaining("BAD_JSON")]);
+});
+
 test("without a signature a token is needed, and a signature opens nothing else", async () => {
   const body = push();
   const signed = { "x-hub-signature-256": `sha256=${hmac(body)}`, "x-gitlab-token": SECRET };
@@ -159,4 +182,5 @@ test("bodies are bounded, and what is asked for too often from one place is put 
 
 test("nothing that was printed holds the secret", () => {
   expect(up.all).not.toContain(SECRET);
+  expect(up.all).not.toContain(KEY.toString("base64"));
 });

@@ -192,21 +192,16 @@ export class CatalogueShard implements Prepared, Shard {
     const { catalogue } = this.#ports;
     if (name === undefined && urls === undefined && path === undefined)
       throw new CodeError("BAD_REQUEST", "say which repository has something new: its name, or its address");
-    const meant = new Set(urls?.map(plain));
-    const end = path === undefined ? undefined : `/${path.toLowerCase()}`;
-    const same = (row: Repository): boolean => {
-      if (row.name === name) return true;
-      if (meant.size === 0 && end === undefined) return false;
-      const address = plain(row.url);
-      return meant.has(address) || (end !== undefined && address.endsWith(end));
-    };
-    const found = catalogue.all().filter(same);
+    const named = name === undefined ? undefined : catalogue.byName(name);
+    const found = named
+      ? [named.id]
+      : catalogue.addresses.find({ ...(urls && { urls }), ...(path && { path }) });
     if (found.length === 0)
       throw new CodeError(
         "REPOSITORY_UNKNOWN",
         `there is no repository ${name ?? urls?.[0] ?? path ?? ""}: add it first`,
       );
-    await Promise.all(found.map(({ id }) => catalogue.poke(id)));
+    await Promise.all(found.map((id) => catalogue.poke(id)));
     return { poked: found.length };
   }
 }
@@ -247,14 +242,4 @@ function newRow(
     ...(wanted.zones === undefined ? {} : { zones: wanted.zones }),
     ...(trace === undefined ? {} : { trace }),
   };
-}
-
-/** Addresses that differ only in how they are written. */
-function plain(url: string): string {
-  return url
-    .replace(/^[a-z+]+:\/\//i, "")
-    .replace(/^[^@/]*@/, "")
-    .replace(/:(?!\d)/, "/")
-    .replace(/(?:\.git)?\/*$/, "")
-    .toLowerCase();
 }

@@ -6,6 +6,7 @@ import { decodeNumbers, encodeNumbers, type Catalogue, type CatalogueHead } from
 import type { Known, Override } from "@keelson/kernel";
 import { CodeError } from "./code-error.ts";
 import type { LoadRecord } from "./node-load.ts";
+import { RepositoryAddresses } from "./repository-addresses.ts";
 import {
   repositoriesMax,
   type IndexRecord,
@@ -43,6 +44,8 @@ export class RepositoryCatalogue {
   readonly #zones: readonly string[];
   readonly #rows = new Map<number, Known<Repository>>();
   readonly #names = new Map<string, number>();
+  /** By how git servers call them. */
+  readonly addresses = new RepositoryAddresses((id) => this.get(id)?.url);
   #ordered: readonly Repository[] | undefined;
   readonly #records = new Map<string, IndexRecord>();
   readonly #sizes = new Map<number, number>();
@@ -287,3 +290,5 @@ export class RepositoryCatalogue {
     } else this.#rows.delete(id);
   }
 }
+    if (before) this.addresses.remove(id, before.url);
+      this.addresses.add(id, known.value.url);

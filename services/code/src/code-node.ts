@@ -146,11 +146,10 @@ export class CodeNode {
       look: () => this.#look(),
       cpuMicros: options.cpuMicros,
     });
-    const { webhookSecret } = config;
     const secrets = { now: () => clock.wall(), environment: process.env };
     this.#webhooks = new WebhookCheck(
-      webhookSecret === undefined ? undefined : new SecretSource(webhookSecret, secrets),
-      () => clock.now(),
+      config.webhookSecret.map((from) => new SecretSource(from, secrets)),
+      clock,
     );
     metrics.set("code_reindex_objective_ms", config.reindexObjectiveMs);
     metrics.set("code_memory_budget_bytes", engine.memory.budgetBytes);

@@ -1,6 +1,7 @@
 /** The section `[code]` of a config file. Every key has a default; sizes may be written like 512MB. */
 import { z } from "zod";
 import { indexBytesMin } from "./process-memory.ts";
+import { webhookSecretsMax } from "./webhook-check.ts";
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/i;
@@ -43,9 +44,15 @@ const settings = z.object({
       "zones that repositories should be in if there is room, best first: near the mirror, or near readers",
     ),
   credentials: z.array(credential).default([]),
-  webhookSecret: secretSource
-    .optional()
-    .describe("what webhooks of git servers are signed with: env:NAME, file:/path or command:program"),
+  webhookSecret: z
+    .preprocess(
+      (given) => (typeof given === "string" ? [given] : given),
+      z.array(secretSource).max(webhookSecretsMax),
+    )
+    .default([])
+    .describe(
+      "what webhooks of git servers are signed with: env:NAME, file:/path or command:program; a list of them while one is exchanged for another",
+    ),
   fileBytesMax: size.default(2 << 20).describe("larger files are listed by path alone"),
   repositoryBytesMax: size.default(8 * 2 ** 30),
   guess: size

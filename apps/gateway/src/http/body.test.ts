@@ -7,7 +7,9 @@ import { BodyBudget, readBody } from "./body.ts";
 
 const server = createServer();
 afterEach(() => {
+  server.removeAllListeners("request");
   server.close();
+  server.closeAllConnections();
 });
 
 test.each([
@@ -41,4 +43,31 @@ test.each([
   const [answer] = (await answered) as [IncomingMessage];
   expect([answer.statusCode, budget.bytes]).toEqual([413, 0]);
   answer.resume();
+});
+
+test("what must be proven first is not understood before, and not at all when it is refused", async () => {
+  const budget = new BodyBudget(1 << 20);
+  const told: unknown[] = [];
+  server.on("request", (request, response) => {
+    const prove = (bytes: Uint8Array): Promise<void> => {
+      const text = Buffer.from(bytes).toString();
+      told.push(text);
+      return text.startsWith("{") ? Promise.resolve() : Promise.reject(new Error("who are you?"));
+    };
+    readBody(request, new SystemClock(), budget, { bytesMax: 1_000, timeoutMs: 30_000, prove })
+      .then(
+        (body) => told.push(body?.value),
+        (error: unknown) => told.push(String(error)),
+      )
+      .finally(() => response.end());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  for (const body of ["no JSON", '{"a":1}', "{"]) {
+    const headers = { "content-type": "application/json" };
+    await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body });
+  }
+  const notJson = expect.stringContaining("the body is not JSON") as unknown;
+  expect(told).toEqual(["no JSON", "Error: who are you?", '{"a":1}', { a: 1 }, "{", notJson]);
 });

@@ -10,6 +10,8 @@ export interface BodyLimits {
   readonly anyType?: boolean;
   /** It may be a form, whose field of this name has the JSON. */
   readonly formField?: string | undefined;
+  /** Is given what came before any of it is understood, and refuses it by rejecting. */
+  readonly prove?: ((bytes: Uint8Array) => Promise<void>) | undefined;
 }
 
 export interface Body {
@@ -73,6 +75,7 @@ export async function readBody(
       "the body must not be compressed: send it without content-encoding",
     );
   const bytes = await readBytes(request, clock, budget, limits);
+  await limits.prove?.(bytes);
   const text = bytes.toString("utf8");
   try {
     const json = isForm ? (new URLSearchParams(text).get(formField) ?? "") : text;

@@ -112,15 +112,35 @@ export class PluginEndpoint implements Endpoint {
       params: params && check("params", params, exchange.params),
       query: query && check("query", query, queryOf(exchange.search)),
     } as Omit<AnyInput, "body">;
-    if (!body) return { ...given, body: undefined };
+    const prove = signed && ((bytes: Uint8Array) => this.#prove(exchange, signed, bytes));
+    if (!body) {
+      await prove?.(NO_BYTES);
+      return { ...given, body: undefined };
+    }
     const timeoutMs = Math.min(this.#leftMs(exchange), limits.requestTimeoutMs);
     const raw = await readBody(exchange.request, clock, bodies, {
       bytesMax: this.#bodyBytesMax,
       timeoutMs,
       anyType: this.refusal !== undefined && isForeign(exchange.request.url ?? ""),
       formField: signed?.formField,
+      prove,
     });
+    if (raw === undefined) await prove?.(NO_BYTES);
     return { ...given, body: { bytes: raw?.bytes ?? NO_BYTES, value: check("body", body, raw?.value) } };
+  }
+
+  /** Throws what the request is refused with. */
+  async #prove(exchange: Exchange, signed: SignedRoute, bytes: Uint8Array): Promise<void> {
+    const call = this.#call(exchange, bytes);
+    await this.#within(signed.prove(sentOf(exchange, signed, bytes), call), call.timeoutMs, exchange);
+  }
+
+  #call(exchange: Exchange, bytes: Uint8Array): RouteCall {
+    const { principal, signal, trace } = exchange;
+    const { signed } = this.#route;
+    const sent = signed && sentOf(exchange, signed, bytes);
+    const timeoutMs = this.#leftMs(exchange);
+    return { access: this.#ports.client.fleet, principal, signal, timeoutMs, trace, sent };
   }
 
   async #one(exchange: Exchange, input: AnyInput, to: AnyTarget<"one">): Promise<undefined> {
@@ -185,14 +205,10 @@ export class PluginEndpoint implements Endpoint {
     to: AnyTarget<"custom">,
     bytes: Uint8Array = NO_BYTES,
   ): Promise<Problem | undefined> {
-    const { principal, signal, trace } = exchange;
-    const timeoutMs = this.#leftMs(exchange);
-    const { signed } = this.#route;
-    const sent = signed && sentOf(exchange, signed, bytes);
-    const call: RouteCall = { access: this.#ports.client.fleet, principal, signal, timeoutMs, trace, sent };
+    const call = this.#call(exchange, bytes);
     const answer = to.handle(input, call) as Promise<unknown> | AsyncIterable<unknown>;
     if (Symbol.asyncIterator in answer) return this.#items(exchange, answer);
-    await this.#answer(exchange, input, await this.#within(answer, timeoutMs, exchange));
+    await this.#answer(exchange, input, await this.#within(answer, call.timeoutMs, exchange));
     return undefined;
   }
 

@@ -72,6 +72,11 @@ export interface SignedRoute {
   readonly headers: readonly string[];
   /** The field that has the JSON where a sender sends a form. */
   readonly formField: string;
+  /**
+   * Rejects what is not proven and not rightly signed. Nothing of the request is understood before: what a stranger sends costs no more than reading it and this. Whoever shows a token is heard
+   * here too, so that a wrong signature can be refused all the same.
+   */
+  prove(sent: SentRequest, call: RouteCall): Promise<void>;
 }
 
 /** A request as it came, for a handler that checks signatures. */
@@ -120,7 +125,7 @@ export interface Route<
   readonly answer: Answer;
   /** What a token must have; also "admin" satisfies "write", and "write" satisfies "read". */
   readonly scope: Scope;
-  /** For senders that cannot show a token and sign what they send, as servers of repositories do. Only for a custom handler, which must refuse what is not proven and not rightly signed. */
+  /** For senders that cannot show a token and sign what they send, as servers of repositories do. Only for a custom handler. */
   readonly signed?: SignedRoute;
   /** Which tenant it concerns. Left out, a token that is limited to tenants is refused. */
   tenant?(input: Input<z.output<Params>, z.output<Query>, z.output<Body>>): string;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
 import type { Repository } from "../repository.ts";
 import { pageRowsMax, pageRowsUsual, type Page } from "../repository-page.ts";
-import { SIGNATURES } from "../webhook-check.ts";
+import { SIGNATURES, SIGNED_WITH } from "../webhook-check.ts";
 import { askCatalogue } from "./ask-catalogue.ts";
 import { EVENTS, Push, otherEventOf, pushedOf } from "./pushed-repository.ts";
 
@@ -107,22 +107,28 @@ export const webhook = route({
   path: "/webhook",
   summary: "Say that a repository has new commits, as GitHub, GitLab and others do on a push",
   description:
-    "Needs a token that may write, or a signature made with the secret that the nodes know as webhookSecret: X-Hub-Signature-256, X-Gitea-Signature, X-Hub-Signature with SHA-256, or X-Gitlab-Token.",
+    "Needs a token that may write, or a signature made with a secret that the nodes know as webhookSecret: X-Hub-Signature-256, X-Gitea-Signature, X-Hub-Signature with SHA-256, Webhook-Signature, or X-Gitlab-Token.",
   body: Push,
   answer: z.object({
     poked: z.int().describe("repositories that are looked at now"),
     ignored: z.string().optional().describe("what happened, when that is no news of commits"),
   }),
   scope: "write",
-  signed: { signatures: SIGNATURES, headers: EVENTS, formField: "payload" },
+  signed: {
+    signatures: SIGNATURES,
+    headers: [...SIGNED_WITH, ...EVENTS],
+    formField: "payload",
+    prove: async (sent, { access, trace }) => {
+      const isSigned = SIGNATURES.some((name) => sent.headers[name] !== undefined);
+      if (isSigned || !sent.proven) await askCatalogue(access, "signed", sent, { trace });
+    },
+  },
   mode: "write",
   // What is not proven yet is read into memory too: a quarter of what all requests may take.
   limits: { bodyBytesMax: 4 << 20, inflightMax: 16 },
   to: {
     kind: "custom",
     handle: async ({ body }, { access, sent, trace }) => {
-      const isSigned = SIGNATURES.some((name) => sent?.headers[name] !== undefined);
-      if (sent && (isSigned || !sent.proven)) await askCatalogue(access, "signed", sent, { trace });
       const ignored = otherEventOf(sent?.headers ?? {});
       return ignored === undefined
         ? askCatalogue(access, "poke", pushedOf(body), { trace })
