@@ -66,6 +66,8 @@ export * from "./placement/balanced/explain-text.ts";
 export * from "./auction/placement.ts";
 export * from "./auction/terms.ts";
 export * from "./auction/records.ts";
+export { auctionValue, readRecordText } from "./auction/reading.ts";
+export { readKnown } from "./auction/feed.ts";
 export * from "./auction/judge.ts";
 export * from "./auction/levelling.ts";
 export * from "./auction/counters.ts";

@@ -82,8 +82,12 @@ test("counts what nodes have taken, whatever is told first", () => {
   fleet.put(footprint(1), { bytes: 40 });
   fleet.put(footprint(2), { bytes: 10 });
   fleet.put(tenure(2), { node: "b" });
-  fleet.put(bidder("a"), { node: "a", budgetBytes: 100 });
-  fleet.put(bidder("b"), { node: "b", budgetBytes: 100 });
+  const seat = { v: 1, boot: "", session: "", address: "", budgetBytes: 100 };
+  fleet.put(bidder("a"), { ...seat, node: "a" });
+  fleet.put(bidder("b"), { ...seat, node: "b" });
+  // What is no record says nothing, and keeps nobody from counting.
+  fleet.put(bidder("c"), { node: "c", budgetBytes: "all" });
+  fleet.put(footprint(7), { bytes: null });
   expect([fleet.figures.saturation, fleet.figures.freeBytesMax]).toEqual([0.25, 90]);
   fleet.put(tenure(2), { node: "a" });
   fleet.put(footprint(1), { bytes: 60 });

@@ -2,8 +2,8 @@
  * What a node's copy of the store tells about the whole fleet of the service: who has how much memory, what is held, what nobody holds and what fits nowhere. Kept up with every
  * change, because counting anew takes time in proportion to the fleet, and the event loop has none to spare. Only reads.
  */
-import type { Bidder, Clock, Demand, Footprint, ImageChange, Tenure, Timer } from "@keelson/kernel";
-import type { KeelsonNode } from "@keelson/runtime";
+import type { Bidder, Clock, Demand, ImageChange, Tenure, Timer } from "@keelson/kernel";
+import { readRecordText, type KeelsonNode } from "@keelson/runtime";
 import type { RepositoryCatalogue } from "./catalogue.ts";
 import type { Repository } from "./repository.ts";
 
@@ -158,10 +158,13 @@ export class FleetFigures implements Figures {
       const replica = key.slice(tenure.length);
       this.#held(replica, entry && (JSON.parse(entry.value) as Tenure).node);
     } else if (key.startsWith(footprint)) {
-      const bytes = entry && (JSON.parse(entry.value) as Footprint).bytes;
+      const bytes = entry && readRecordText("footprint", entry.value).value?.bytes;
       this.#measured(key.slice(footprint.length), bytes ?? 0);
-    } else if (entry) this.#bidders.set(key, JSON.parse(entry.value) as Bidder);
-    else this.#bidders.delete(key);
+    } else {
+      const bidder = entry && readRecordText("bidder", entry.value).value;
+      if (bidder) this.#bidders.set(key, bidder);
+      else this.#bidders.delete(key);
+    }
   }
 
   #held(replica: string, node: string | undefined): void {
@@ -199,7 +202,7 @@ export class FleetFigures implements Figures {
 /** What fits on no node, as the auctions say; undefined when everything does. */
 export function demandOf(node: Source, service: string): Demand | undefined {
   const entry = node.mirror.image.get(node.keys.auction(service, "demand"));
-  return entry && (JSON.parse(entry.value) as Demand);
+  return entry && readRecordText("demand", entry.value).value;
 }
 
 export function tenureOf(node: Source, replica: string): Tenure | undefined {

@@ -14,10 +14,10 @@ import { bid } from "./bidding.ts";
 import { AuctionCommits } from "./commits.ts";
 import { keepDemand } from "./demand.ts";
 import { auctionOf, evaluate, type Closing } from "./evaluating.ts";
-import { feed } from "./feed.ts";
+import { feed, readKnown } from "./feed.ts";
 import { Front } from "./front.ts";
 import { judgeAuction, type Auction } from "./judge.ts";
-import { keepFootprints, tidy } from "./keeping.ts";
+import { clearOffice, keepFootprints, tidy } from "./keeping.ts";
 import { levelMemory, voidMoves } from "./level-requests.ts";
 import { Limiter } from "./limiter.ts";
 import type { Lot } from "./lots.ts";
@@ -105,7 +105,8 @@ export class AuctionMachine {
   }
 
   /** A key below `auction/<service>/` changed. Awards go to the host machine; what they change here is told by `noticed`. */
-  feed(part: AuctionPart, about: string, known: Known<unknown> | undefined, now: number): void {
+  feed(part: AuctionPart, about: string, stored: Known<unknown> | undefined, now: number): void {
+    const known = readKnown(this.market, part, about, stored);
     if (part === "evaluator") return this.election.observe(known as Known<ManagerRecord> | undefined);
     const { replicas, answered } = feed(this.market, part, about, known, now);
     for (const replica of replicas) this.#judge(replica);
@@ -293,6 +294,7 @@ export class AuctionMachine {
     for (const { why } of market.lots.ordered()) if (why === "unheld") counters.unheld++;
     keepFootprints(market, commits, this.#told);
     tidy(market, commits, now);
+    clearOffice(market, commits);
     const office = this.#office;
     if (!office) return;
     const { emptiesMax } = market.terms;

@@ -183,7 +183,8 @@ function register(
   const unsure = own && ours ? notEnded(machine, own) : [];
   const rounds = knownRounds(machine, new Set(unsure.map(({ replica }) => replica)));
   seat.busy = true;
-  market.emit("register", value.node, commits.seat(value, own?.revision ?? 0, rounds));
+  const unread = market.board.unread.get(`bidder/${value.node}`);
+  market.emit("register", value.node, commits.seat(value, own?.revision ?? unread ?? 0, rounds));
 }
 
 /** What the last bid was on and was not seen to end. What is no lot any more, as far as is known here, may have been won all the same. */

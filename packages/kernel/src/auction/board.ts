@@ -28,6 +28,8 @@ export class Board {
   /** By shard key. */
   readonly overrides = new Map<string, Seen<Override>>();
   readonly footprints = new Map<string, Seen<Footprint>>();
+  /** Keys below `auction/<service>/` whose value cannot be read, and their revisions: whoever writes there guards on it. */
+  readonly unread = new Map<string, number>();
   config: Seen<AuctionConfig> | undefined;
   demand: Seen<Demand> | undefined;
 

@@ -8,8 +8,8 @@ import type { Plan } from "../placement/plan.ts";
 import type { Tenure } from "../tenure/tenure.ts";
 import { AuctionCommits } from "./commits.ts";
 import { keepDemand } from "./demand.ts";
-import { feed } from "./feed.ts";
-import { keepFootprints, tidy } from "./keeping.ts";
+import { feed, readKnown } from "./feed.ts";
+import { clearOffice, keepFootprints, tidy } from "./keeping.ts";
 import type { Lot } from "./lots.ts";
 import { Market, type AuctionAction, type MarketOptions } from "./market.ts";
 
@@ -58,7 +58,8 @@ export class ClaimMachine {
     this.market.setPlan(plan);
   }
 
-  feed(part: AuctionPart, about: string, known: Known<unknown> | undefined, now: number): void {
+  feed(part: AuctionPart, about: string, stored: Known<unknown> | undefined, now: number): void {
+    const known = readKnown(this.market, part, about, stored);
     if (part === "evaluator") this.election.observe(known as Known<ManagerRecord> | undefined);
     else feed(this.market, part, about, known, now);
   }
@@ -204,6 +205,7 @@ export class ClaimMachine {
     this.#keepAt = now + KEEP_MS;
     keepFootprints(market, commits, this.#told);
     tidy(market, commits, now);
+    clearOffice(market, commits);
     const office = this.election.elected(market.host.session(now), now);
     if (!office) return;
     const { unclaimedMs } = market.terms;

@@ -127,7 +127,7 @@ export class AuctionCommits {
     return { guards: [office, { key, revision: known }], writes: [write] };
   }
 
-  remove(part: "award" | "move" | "pass", about: string, known: number): Commit {
+  remove(part: "award" | "evaluator" | "move" | "pass", about: string, known: number): Commit {
     const key = this.#key(part, about);
     return { guards: [{ key, revision: known }], writes: [{ kind: "delete", key }] };
   }

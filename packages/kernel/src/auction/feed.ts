@@ -2,6 +2,7 @@ import type { AuctionPart } from "../identity/keys.ts";
 import type { Known } from "../lifecycle/facts.ts";
 import type { Seen } from "./board.ts";
 import type { Market } from "./market.ts";
+import { NOTHING_SAID, readRecord } from "./reading.ts";
 import type {
   AuctionConfig,
   Bidder,
@@ -20,6 +21,30 @@ export interface Fed {
 }
 
 const NOTHING: Fed = { replicas: [] };
+
+/**
+ * A changed key as far as it can be read. What cannot be is told of, once, and stands there as if it said nothing.
+ */
+export function readKnown(
+  market: Market,
+  part: AuctionPart,
+  about: string,
+  known: Known<unknown> | undefined,
+): Known<unknown> | undefined {
+  const { unread } = market.board;
+  const name = about === "" ? part : `${part}/${about}`;
+  unread.delete(name);
+  if (!known) return undefined;
+  const { value, problem } = readRecord(part, known.value);
+  if (problem === undefined) return known;
+  unread.set(name, known.revision);
+  market.decide("refused", undefined, `ignores auction/${market.service}/${name}: it ${problem}`);
+  const { revision } = known;
+  if (value !== undefined) return { value, revision };
+  return part in NOTHING_SAID
+    ? { value: NOTHING_SAID[part as keyof typeof NOTHING_SAID], revision }
+    : undefined;
+}
 
 /** Puts a changed key below `auction/<service>/` on the board, and marks the lots that may have come, gone or changed. */
 export function feed(
@@ -76,6 +101,9 @@ export function feed(
       return NOTHING;
     case "award":
       // The host machine keeps it among its facts; that it changed is told apart.
+      return NOTHING;
+    default:
+      // A part of a later version.
       return NOTHING;
   }
 }

@@ -16,12 +16,20 @@ export function keepFootprints(market: Market, commits: AuctionCommits, told: Se
     const differs = known === undefined || Math.abs(known.value.bytes - bytes) > FOOTPRINT_CHANGE * bytes;
     if (!differs || told.has(local.shardKey)) continue;
     told.add(local.shardKey);
+    const unread = board.unread.get(`footprint/${local.shardKey.slice(market.service.length + 1)}`);
     market.emit(
       "footprint",
       local.shardKey,
-      commits.footprint(local.shardKey, { v: 1, bytes }, known?.revision ?? 0),
+      commits.footprint(local.shardKey, { v: 1, bytes }, known?.revision ?? unread ?? 0),
     );
   }
+}
+
+/** An office that nobody can be said to hold is stood for by nobody: takes away what lies in its place. */
+export function clearOffice(market: Market, commits: AuctionCommits): void {
+  const revision = market.board.unread.get("evaluator");
+  if (revision === undefined || !market.takesPart) return;
+  market.emit("tidy", market.service, commits.remove("evaluator", "", revision));
 }
 
 /** Takes away what this node left lying: awards that are void or that it cannot live up to, and passes of rounds that are over. */

@@ -1,5 +1,5 @@
 import { formatBytes } from "../auction/bytes.ts";
-import type { Award, Bidder, MoveRequest, Pass, Round } from "../auction/records.ts";
+import { readRecordText, type AuctionRecords } from "../auction/reading.ts";
 import type { Keys, ReplicaKey } from "../identity/keys.ts";
 import type { Entry } from "../store/contract.ts";
 import type { Tenure } from "../tenure/tenure.ts";
@@ -32,8 +32,7 @@ export function explainAuction(
   tenure: Entry | undefined,
 ): { readonly auction?: AuctionExplanation } {
   const { keys } = sources;
-  const read = <T>(entry: Entry | undefined): T | undefined => entry && (JSON.parse(entry.value) as T);
-  const record = read<Round>(sources.get(keys.auction(service, "round", replica)));
+  const record = read("round", sources.get(keys.auction(service, "round", replica)));
   const round = (record?.n ?? 0) + 1;
   const held = tenure?.revision ?? 0;
   const bidders = `${keys.auction(service, "bidder")}/`;
@@ -42,17 +41,20 @@ export function explainAuction(
   const passes: { node: string; reason: string }[] = [];
   for (const entry of sources.entries()) {
     if (entry.key.startsWith(bidders)) {
-      const { node, bid } = read<Bidder>(entry)!;
+      const bidder = read("bidder", entry);
+      const bid = bidder?.bid;
       const on = bid?.lots.find((lot) => lot.replica === replica);
-      if (bid && on?.round === round && on.tenure === held) bids.push({ node, freeBytes: bid.freeBytes });
+      if (bidder && bid && on?.round === round && on.tenure === held)
+        bids.push({ node: bidder.node, freeBytes: bid.freeBytes });
     } else if (entry.key.startsWith(passed)) {
-      const pass = read<Pass>(entry)!;
-      if (pass.round === round && pass.tenure === held) passes.push({ node: pass.node, reason: pass.reason });
+      const pass = read("pass", entry);
+      if (pass?.round === round && pass.tenure === held)
+        passes.push({ node: pass.node, reason: pass.reason });
     }
   }
-  const session = read<Tenure>(tenure)?.session;
-  const award = read<Award>(sources.get(keys.auction(service, "award", replica)));
-  const move = read<MoveRequest>(sources.get(keys.auction(service, "move", replica)));
+  const session = tenure && (JSON.parse(tenure.value) as Tenure).session;
+  const award = read("award", sources.get(keys.auction(service, "award", replica)));
+  const move = read("move", sources.get(keys.auction(service, "move", replica)));
   if (!record && bids.length === 0 && passes.length === 0) return {};
   return {
     auction: {
@@ -67,6 +69,14 @@ export function explainAuction(
       ...(move && move.fromSession === session ? { move: { by: move.by, reason: move.reason } } : {}),
     },
   };
+}
+
+/** What cannot be read says nothing here either. */
+function read<P extends keyof AuctionRecords>(
+  part: P,
+  entry: Entry | undefined,
+): AuctionRecords[P] | undefined {
+  return entry && readRecordText(part, entry.value).value;
 }
 
 /** For people, one line each. */

@@ -89,14 +89,18 @@ test("shows what an open auction has heard, why bidders passed, and how the last
       ],
     };
   };
+  const seat = { boot: "", session: "", address: "", budgetBytes: 2 ** 30 };
+  const pass = { session: "", tenure: 0, maxBids: 0 };
   const found = explain(
     sources(
-      auction("round", "s/7/0", { n: 2, empties: 1, last: "round 2: nobody of 3 has room" }),
-      auction("bidder", "a", { node: "a", bid: bid(2 ** 20) }),
-      auction("bidder", "b", { node: "b", bid: bid(2 ** 21) }),
-      auction("bidder", "c", { node: "c", bid: bid(2 ** 30, 2) }),
-      auction("pass", "s/7/0/d", { node: "d", round: 3, tenure: 0, reason: "needs 3.0 MiB, has 1.0 MiB" }),
-      auction("pass", "s/7/0/e", { node: "e", round: 2, tenure: 0, reason: "long ago" }),
+      auction("round", "s/7/0", { n: 2, empties: 1, unheldAt: 0, last: "round 2: nobody of 3 has room" }),
+      auction("bidder", "a", { ...seat, node: "a", bid: bid(2 ** 20) }),
+      auction("bidder", "b", { ...seat, node: "b", bid: bid(2 ** 21) }),
+      auction("bidder", "c", { ...seat, node: "c", bid: bid(2 ** 30, 2) }),
+      // As the version before wrote it.
+      auction("bidder", "f", { ...seat, node: "f", bid: { replica: "s/7/0", round: 3, freeBytes: 9 } }),
+      auction("pass", "s/7/0/d", { ...pass, node: "d", round: 3, reason: "needs 3.0 MiB, has 1.0 MiB" }),
+      auction("pass", "s/7/0/e", { ...pass, node: "e", round: 2, reason: "long ago" }),
     ),
     "s",
     "7",

@@ -21,6 +21,8 @@ export function eventOf(keys: Keys, change: ImageChange): Words | undefined {
   const parsed = keys.parse(change.key);
   if (!parsed) return undefined;
   const { kind, rest } = parsed;
+  // Steps on the way to a tenure, and some of them may be of another version.
+  if (kind === "auction") return undefined;
   const now = change.entry && (JSON.parse(change.entry.value) as unknown);
   const before = change.before && (JSON.parse(change.before.value) as unknown);
   switch (kind) {
@@ -47,7 +49,6 @@ export function eventOf(keys: Keys, change: ImageChange): Words | undefined {
     case "fleet":
       return fleetEvent(rest, now);
     case "primary":
-    case "auction":
       return undefined;
     default:
       // A kind of key of a later version.

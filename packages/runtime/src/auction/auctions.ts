@@ -3,6 +3,7 @@ import {
   ClaimMachine,
   parseAuctionKey,
   parseReplicaKey,
+  readKnown,
   type AuctionAction,
   type AuctionPurpose,
   type Award,
@@ -85,7 +86,8 @@ export class Auctions {
     const now = this.#ports.clock.now();
     if (part === "award") {
       const replica = `${service}/${about}`;
-      this.#ports.host.setAward(replica, known as Known<Award> | undefined, now);
+      const award = readKnown(machine.market, part, about, known) as Known<Award> | undefined;
+      this.#ports.host.setAward(replica, award, now);
       machine.noticed(replica);
     } else machine.feed(part, about, known, now);
   }

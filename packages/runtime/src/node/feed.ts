@@ -1,4 +1,5 @@
 import {
+  auctionValue,
   serviceOf,
   type Contender,
   type Election,
@@ -120,7 +121,7 @@ function read(keys: Keys, changes: readonly ImageChange[]): ReadBatch {
     if (!parsed) continue;
     const { kind, rest } = parsed;
     const { entry } = change;
-    const known = entry && { value: entryValue(entry), revision: entry.revision };
+    const known = entry && { value: valueOf(kind, entry), revision: entry.revision };
     read.push({ kind, rest, known, change });
     if (kind !== "tenure") continue;
     const tenure = known?.value as Tenure | undefined;
@@ -131,6 +132,11 @@ function read(keys: Keys, changes: readonly ImageChange[]): ReadBatch {
   }
   const kinds = new Set(read.map(({ kind }) => kind));
   return { kinds, changes: read, held, granted, sorted: undefined };
+}
+
+/** What lies below `auction/` may be of an earlier version, or of nobody's: the machine of its service says what it can make of it. */
+function valueOf(kind: KeyKind, entry: Entry): unknown {
+  return kind === "auction" ? auctionValue(entry.value, () => entryValue(entry)) : entryValue(entry);
 }
 
 function feedOne(fed: Fed, { kind, rest, known, change }: ReadChange, now: number): void {

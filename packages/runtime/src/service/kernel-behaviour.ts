@@ -9,5 +9,6 @@ export {
   decodeNumbers,
   encodeNumbers,
   formatEpoch,
+  readRecordText,
   ring,
 } from "@keelson/kernel";

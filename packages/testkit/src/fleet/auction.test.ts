@@ -110,6 +110,53 @@ test("every repository is auctioned off, and memory ends level", async () => {
   expect(why).toMatch(/^won round \d+ with [\d.]+ MiB free, .*bid/);
 });
 
+test("what another version, or a hand, left below the keys of auctions stops no node", async () => {
+  const { fleet, add } = world({ sizes: [10 * MIB, 10 * MIB] });
+  const store = fleet.store.connect();
+  const { incarnation } = await store.range("/", { limit: 1, timeoutMs: 5_000 });
+  const lastVersion = {
+    ...{ v: 1, node: "a", boot: "x", session: "x", address: "a:1", budgetBytes: 9 },
+    bid: { replica: "code/0/0", round: 1, tenure: 0, freeBytes: 5, maxBids: 0 },
+  };
+  const left: readonly [string, string][] = [
+    ["bidder/a", JSON.stringify(lastVersion)],
+    ["bidder/b", "{"],
+    ["bidder/c", "null"],
+    ["round/0/0", "no JSON"],
+    ["round/1/0", '{"v":1,"n":"seven"}'],
+    ["pass/0/0/a", "[]"],
+    ["award/0/0", '"a"'],
+    ["move/1/0", ""],
+    ["footprint/0", '{"v":1,"bytes":null}'],
+    ["override/1", "7"],
+    ["config", "{}}"],
+    ["evaluator", "{}"],
+    ["demand", "true"],
+    ["lottery/0", "{}"],
+  ];
+  const writes = left.map(([about, value]) => ({
+    kind: "put" as const,
+    key: `/keelson/test/auction/code/${about}`,
+    value,
+  }));
+  await store.commit({ guards: [], writes }, { incarnation, timeoutMs: 5_000 });
+  await store.close();
+  const ignored: string[] = [];
+  const onDecision: NodeOptions["onDecision"] = ({ reason }) => {
+    if (reason.startsWith("ignores ")) ignored.push(reason);
+  };
+  await add("a", { onDecision });
+  await add("b");
+  await fleet.allHeld();
+  expect(ignored).toContain("ignores auction/code/bidder/a: it has no proper bid");
+  expect(ignored).toContain("ignores auction/code/round/0/0: it is no object");
+  for (const node of ["a", "b"])
+    expect(
+      fleet.nodes.get(node)!.mirror.image.get(`/keelson/test/auction/code/bidder/${node}`)?.value,
+    ).toContain(`"budgetBytes":${1_000 * MIB}`);
+  expect(fleet.nodes.get("a")!.explain("code", "0")?.replicas[0]?.holder?.reason).toMatch(/^won round 1 /);
+});
+
 test("what a killed node held is auctioned again, and what a leaving one holds is handed over", async () => {
   const { fleet, shelves, add } = world({ sizes: Array.from({ length: 12 }, () => 10 * MIB) });
   for (const name of ["a", "b", "c"]) await add(name);

@@ -1,13 +1,13 @@
 /** Reads from the copy of the store what the feed says of one replica, one lot or the fleet. It keeps nothing. */
 import {
   explainAuction,
+  readRecordText,
   readWishes,
   replicaKey,
   serviceOf,
   type Contender,
   type Entry,
   type EraRecord,
-  type Footprint,
   type Keys,
   type LoadReport,
   type ManagerRecord,
@@ -68,7 +68,8 @@ export class ImageReader {
   }
 
   footprintBytes(shard: string): number {
-    return this.#read<Footprint>(this.#keys.auction(serviceOf(shard), "footprint", shard))?.bytes ?? -1;
+    const entry = this.#image.get(this.#keys.auction(serviceOf(shard), "footprint", shard));
+    return (entry && readRecordText("footprint", entry.value).value?.bytes) ?? -1;
   }
 
   load(service: string, node: string): LoadReport | undefined {

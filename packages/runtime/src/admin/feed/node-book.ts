@@ -1,5 +1,12 @@
 /** The numbers of nodes, and what the store says of each. A node keeps its number for as long as the feed runs, also when it is gone. */
-import type { Bidder, Keys, LoadReport, ManagerRecord, Member, StoreImage } from "@keelson/kernel";
+import {
+  readRecordText,
+  type Keys,
+  type LoadReport,
+  type ManagerRecord,
+  type Member,
+  type StoreImage,
+} from "@keelson/kernel";
 import { entryValue } from "../../mirror/entry-value.ts";
 import type { FeedNode } from "./frames.ts";
 
@@ -95,7 +102,7 @@ export class NodeBook {
     let budgetBytes = carried.reduce((sum, one) => sum + one.budgetBytes, 0);
     for (const service of services) {
       const seat = this.#image.get(this.#keys.auction(service, "bidder", node));
-      if (seat) budgetBytes += (entryValue(seat) as Bidder).budgetBytes;
+      if (seat) budgetBytes += readRecordText("bidder", seat.value).value?.budgetBytes ?? 0;
     }
     return {
       ...(carried.length === 0

@@ -4,7 +4,7 @@
  */
 import {
   parseAuctionKey,
-  type Bidder,
+  readRecordText,
   type Entry,
   type ImageChange,
   type Keys,
@@ -110,7 +110,7 @@ export class Touched {
     switch (part) {
       case "bidder":
         for (const one of [before, entry])
-          for (const { replica } of (one && (JSON.parse(one.value) as Bidder).bid?.lots) ?? []) {
+          for (const { replica } of (one && readRecordText("bidder", one.value).value?.bid?.lots) ?? []) {
             mark(this.bidders, replica, about, one === entry);
             this.lots.add(replica);
           }
