@@ -114,8 +114,9 @@ test("what another version, or a hand, left below the keys of auctions stops no 
   const { fleet, add } = world({ sizes: [10 * MIB, 10 * MIB] });
   const store = fleet.store.connect();
   const { incarnation } = await store.range("/", { limit: 1, timeoutMs: 5_000 });
+  const seat = { v: 1, node: "a", boot: "x", session: "x", address: "a:1", budgetBytes: 9 };
   const lastVersion = {
-    ...{ v: 1, node: "a", boot: "x", session: "x", address: "a:1", budgetBytes: 9 },
+    ...seat,
     bid: { replica: "code/0/0", round: 1, tenure: 0, freeBytes: 5, maxBids: 0 },
   };
   const left: readonly [string, string][] = [
