@@ -226,8 +226,8 @@ describe("a search of the fleet", () => {
         answer: { ...rest, files: files.map((file) => ({ ...file, lines: [crossing] })) },
       };
     };
-    expect((await gather(events(), { linesApart: false }, 10_000)).files).toHaveLength(1);
-    const apart = await gather(events(), { linesApart: true }, 10_000);
+    expect((await gather(events(), {}, 10_000)).files).toHaveLength(1);
+    const apart = await gather(events(), { shownAs: { linesApart: true, contextLines: 0 } }, 10_000);
     expect(apart.files).toEqual([]);
     expect(apart.limits).toMatchObject([{ why: expect.stringContaining("1 files are not shown") as string }]);
   });

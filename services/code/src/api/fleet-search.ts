@@ -35,8 +35,12 @@ export interface Missing {
   readonly why: string;
 }
 
-export type SearchEvent =
-  | { readonly kind: "answer"; readonly answer: ShardAnswer }
+export type SearchEvent = EventOf<ShardAnswer>;
+/** With files as they came, which takes a fraction of the memory. */
+export type PackedEvent = EventOf<PackedAnswer>;
+
+type EventOf<Answer> =
+  | { readonly kind: "answer"; readonly answer: Answer }
   | { readonly kind: "missing"; readonly missing: Missing }
   /** How many repositories are asked, and how many the query left out. First of all. */
   | {
@@ -56,6 +60,16 @@ const capShare = 0.9;
 
 /** Throws RangeError when the query asks for too much. */
 export async function* searchFleet(access: FleetAccess, search: FleetSearch): AsyncGenerator<SearchEvent> {
+  for await (const event of searchPacked(access, search))
+    yield event.kind === "answer" ? { kind: "answer", answer: await unpacked(event.answer) } : event;
+}
+
+export async function unpacked({ packed, ...answer }: PackedAnswer): Promise<ShardAnswer> {
+  return { ...answer, files: await unpackFiles(packed) };
+}
+
+/** The same, as it came. */
+export async function* searchPacked(access: FleetAccess, search: FleetSearch): AsyncGenerator<PackedEvent> {
   const { repositories, problem } = await directoryOf(access).list();
   const chosen = await choose(access, search, repositories);
   yield {
@@ -140,7 +154,7 @@ async function* askAll(
   access: FleetAccess,
   search: FleetSearch,
   shards: Chosen["shards"],
-): AsyncGenerator<SearchEvent> {
+): AsyncGenerator<PackedEvent> {
   const names = new Map(shards.map(({ shard, name }) => [shard, name]));
   const body: SearchRequest = {
     query: search.query,
@@ -158,10 +172,8 @@ async function* askAll(
   });
   const unheld: Unheld[] = [];
   for await (const part of parts)
-    if ("body" in part) {
-      const { packed, ...answer } = part.body as PackedAnswer;
-      yield { kind: "answer", answer: { ...answer, files: await unpackFiles(packed) } };
-    } else {
+    if ("body" in part) yield { kind: "answer", answer: part.body as PackedAnswer };
+    else {
       const { shard, code, why } = part;
       // What is wrong with the query itself is wrong everywhere.
       const repository = names.get(shard) ?? `#${shard}`;

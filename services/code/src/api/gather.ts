@@ -2,9 +2,10 @@
  * Puts the answers of many repositories together: best first, with exact counts, and with everything that is missing. However many files match, it keeps no more of them than can be
  * shown, and no more than a bound of its own.
  */
-import { bestLines, bytesOfFile, type FileMatch, type LineMatch } from "../engine/index.ts";
+import { bestLines, type LineMatch, type FileMatch } from "../engine/index.ts";
 import type { AnsweringRepository } from "../search/search-request.ts";
 import type { Missing, SearchEvent } from "./fleet-search.ts";
+import { shownSize, type ShownAs } from "./shown-size.ts";
 
 export interface FoundFile {
   readonly file: FileMatch;
@@ -38,6 +39,8 @@ const WHY: Readonly<Record<string, string>> = {
   "answer-bytes": "the answer was too large: ask for fewer files",
   "answer-memory":
     "its node has as many large answers under way as it has memory for: try again, or ask for fewer files",
+  "stream-memory":
+    "what was found was not read as fast as it came, by this reader or by others: read faster, or ask for fewer files",
   symbols:
     "its symbols are not known: they have not been read yet, or its node has no universal-ctags; search for the name as a word",
 };
@@ -45,8 +48,6 @@ const WHY: Readonly<Record<string, string>> = {
 /** Files in one answer, and what they take, whoever asks for however many. */
 export const filesShownMax = 10_000;
 const answerBytesMax = 48 << 20;
-/** A line by itself, besides its text. */
-const LINE_BYTES = 120;
 /** So many more than can be shown are kept before they are sorted and cut: few enough to do it in a few milliseconds. */
 const spareMin = 256;
 const spareShare = 0.25;
@@ -57,8 +58,8 @@ interface GatherLimits {
   readonly matchesMax?: number | undefined;
   /** So many matches are enough: what has not answered by then is not waited for. */
   readonly matchesEnough?: number | undefined;
-  /** Every line will be shown by itself, however many one match is on. */
-  readonly linesApart?: boolean | undefined;
+  /** As chunks when left out. */
+  readonly shownAs?: ShownAs | undefined;
 }
 
 export async function gather(
@@ -128,6 +129,8 @@ export async function gather(
   return { files: shown(found, limits), repositories, missing, limits: limited, counts };
 }
 
+const AS_CHUNKS: ShownAs = { linesApart: false, contextLines: 0 };
+
 /** The best files so far: what cannot be shown any more is not kept until the last repository has answered. */
 class Kept {
   /** That many were asked for. */
@@ -135,22 +138,22 @@ class Kept {
   readonly #filesMax: number;
   readonly #bytesMax: number;
   readonly #spare: number;
-  readonly #linesApart: boolean;
+  readonly #shownAs: ShownAs;
   #files: { readonly found: FoundFile; readonly bytes: number }[] = [];
   #bytes = 0;
   /** Files that were asked for and are too many, or too large. */
   leftOut = 0;
 
-  constructor({ filesMax, linesApart }: GatherLimits, bytesMax: number) {
+  constructor({ filesMax, shownAs = AS_CHUNKS }: GatherLimits, bytesMax: number) {
     this.#asked = filesMax ?? Infinity;
-    this.#linesApart = linesApart ?? false;
+    this.#shownAs = shownAs;
     this.#filesMax = Math.min(this.#asked, filesShownMax);
     this.#bytesMax = bytesMax;
     this.#spare = Math.max(spareMin, this.#filesMax * spareShare);
   }
 
   add(found: FoundFile): void {
-    const bytes = bytesOfFile(found.file) + (this.#linesApart ? bytesApart(found.file) : 0);
+    const bytes = shownSize(found.file, this.#shownAs);
     this.#files.push({ found, bytes });
     this.#bytes += bytes;
     if (this.#files.length > this.#filesMax + this.#spare || this.#bytes > 2 * this.#bytesMax) this.#cut();
@@ -173,13 +176,6 @@ class Kept {
     files.length = end;
     this.#bytes = bytes;
   }
-}
-
-/** What the lines of a file take besides when each is shown by itself. */
-function bytesApart({ lines }: FileMatch): number {
-  let more = 0;
-  for (const { line, ranges } of lines) more += (ranges.at(-1)?.end.line ?? line) - line;
-  return more * LINE_BYTES;
 }
 
 function compare(a: FoundFile, b: FoundFile): number {

@@ -3,8 +3,11 @@ import { HttpAnswer, route, type JsonText, type RouteCall } from "@keelson/runti
 import { z } from "zod";
 import { QueryError, type Query } from "../query/index.ts";
 import { FacetSum } from "../search/facets.ts";
-import { searchFleet, type FleetSearch } from "./fleet-search.ts";
+import type { ShardAnswer } from "../search/search-request.ts";
+import { searchFleet, searchPacked, unpacked, type FleetSearch } from "./fleet-search.ts";
 import { filesShownMax, gather, type FleetAnswer } from "./gather.ts";
+import { shownSize, type ShownAs } from "./shown-size.ts";
+import { asRead } from "./unread-answers.ts";
 import { shardMatches } from "./zoekt.ts";
 import { zoektAnswer, zoektItem } from "./zoekt-json.ts";
 import { readSearch, type ZoektOptions } from "./zoekt-request.ts";
@@ -80,7 +83,7 @@ export const search = route({
               filesMax: options.MaxDocDisplayCount || undefined,
               matchesMax: options.MaxMatchDisplayCount || undefined,
               matchesEnough: options.TotalMaxMatchCount || undefined,
-              linesApart: options.ChunkMatches !== true,
+              shownAs: shownAs(options),
             });
         const written = await zoektAnswer(answer, options, () => performance.now() - startedAt);
         return new HttpAnswer(written, {
@@ -90,6 +93,10 @@ export const search = route({
     },
   },
 });
+
+function shownAs({ ChunkMatches, NumContextLines = 0 }: ZoektOptions): ShownAs {
+  return { linesApart: ChunkMatches !== true, contextLines: NumContextLines };
+}
 
 /** An estimate says in ShardFilesConsidered how many files there are to look at, and nothing of what is in them. */
 function documentsOnly(answer: FleetAnswer): FleetAnswer {
@@ -119,6 +126,19 @@ export const stream = route({
   },
 });
 
+/** What one item of a stream may take as it is written: what one repository gives takes no more, unless a match goes on over many lines that are shown one by one. */
+const itemBytesMax = 16 << 20;
+
+/** The best files, as many as one item has room for, and why they may not be all. */
+function fitting(
+  { files, partial }: ShardAnswer,
+  as: ShownAs,
+): readonly [ShardAnswer["files"], ShardAnswer["partial"]] {
+  let bytes = 0;
+  const end = files.findIndex((file) => (bytes += shownSize(file, as)) > itemBytesMax);
+  return end === -1 ? [files, partial] : [files.slice(0, end), partial ?? "answer-bytes"];
+}
+
 type StreamedItem = (Record<string, unknown> & { kind: string }) | JsonText;
 
 /** What is wrong with the query is the last item, because the first has left by then. */
@@ -135,7 +155,8 @@ async function* found(asked: Wanted, call: RouteCall): AsyncGenerator<StreamedIt
   const startedAt = performance.now();
   const facets = asked.options.Facets === true ? new FacetSum() : undefined;
   const totals = { FileCount: 0, MatchCount: 0, Answered: 0, Missing: 0, Partial: false };
-  for await (const event of searchFleet(call.access, asked.search)) {
+  const events = asRead(searchPacked(call.access, asked.search), call.signal);
+  for await (const event of events) {
     if (event.kind === "begin") {
       if (event.problem !== undefined) totals.Partial = true;
       yield { kind: "begin", Asked: event.asked, LeftOut: event.leftOut, Problem: event.problem ?? "" };
@@ -145,12 +166,14 @@ async function* found(asked: Wanted, call: RouteCall): AsyncGenerator<StreamedIt
       const { repository, code, why } = event.missing;
       yield { kind: "missing", Repository: repository, Code: code, Why: why };
     } else {
-      const { repository, files, counts, partial, stale } = event.answer;
+      const answer = await unpacked(event.answer);
+      const { repository, counts, stale } = answer;
+      const [files, partial] = fitting(answer, shownAs(asked.options));
       totals.Answered++;
       totals.FileCount += counts.files;
       totals.MatchCount += counts.matches;
       if (partial !== undefined || stale !== undefined) totals.Partial = true;
-      if (event.answer.facets) facets?.add(repository.name, counts.files, event.answer.facets);
+      if (answer.facets) facets?.add(repository.name, counts.files, answer.facets);
       if (counts.files > 0 || partial !== undefined)
         yield zoektItem(
           {

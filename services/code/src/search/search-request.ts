@@ -34,6 +34,8 @@ type ShardPartialReason =
   | "cancelled"
   | "answer-bytes"
   | "answer-memory"
+  /** Said by a gateway: of what was found too much waited to be read. */
+  | "stream-memory"
   /** They were asked for, and are not known. */
   | "symbols";
 

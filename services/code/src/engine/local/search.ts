@@ -8,7 +8,7 @@ import { RECORD_WORDS, compareHits, type Hit } from "../search/hit.ts";
 import { unpackHits } from "../search/packed-hits.ts";
 import { word } from "../threads/cells.ts";
 import type { SearchReply } from "../threads/protocol.ts";
-import { FILE_BYTES, bytesOfFile, bytesOfLine } from "../shown-bytes.ts";
+import { EXPLAINED_BYTES, FILE_BYTES, bytesOfFile, bytesOfLine } from "../shown-bytes.ts";
 import { Turns } from "../turns.ts";
 import { materialize } from "./materialize.ts";
 import type { MemoryIndex, OpenPart } from "./memory-index.ts";
@@ -314,7 +314,8 @@ async function show(
 
 /** About what is going to be shown; lines around a match are taken to be as long as the one that it is on. */
 function bytesToShow(index: MemoryIndex, hits: readonly Hit[], options: SearchOptions): number {
-  const { contextLines = 0, whole = false, bytesShownMax = Number.MAX_SAFE_INTEGER } = options;
+  const { contextLines = 0, whole = false, explain = false } = options;
+  const { bytesShownMax = Number.MAX_SAFE_INTEGER } = options;
   let left = options.matchesShownMax ?? Number.MAX_SAFE_INTEGER;
   let bytes = 0;
   for (const { segment, document, path, records, shownBytes } of hits) {
@@ -322,6 +323,7 @@ function bytesToShow(index: MemoryIndex, hits: readonly Hit[], options: SearchOp
     const matches = records.length / RECORD_WORDS;
     const share = Math.min(1, left / Math.max(1, matches));
     bytes += FILE_BYTES + path.length + Math.ceil(shownBytes * share) * (1 + 2 * contextLines);
+    if (explain) bytes += EXPLAINED_BYTES * (1 + Math.min(left, matches));
     if (whole) bytes += partOf(index, segment).segment.contentBytes(document);
     left -= Math.max(1, matches);
   }
