@@ -21,6 +21,7 @@ import { Front } from "./http/front.ts";
 import { mountAll } from "./http/mounting.ts";
 import { ownEndpoints } from "./http/own-endpoints.ts";
 import { PluginEndpoint } from "./http/plugin-endpoint.ts";
+import { UnreadAnswers } from "./http/unread-answers.ts";
 import { HttpServer } from "./http/server.ts";
 import { GatewayMetrics } from "./observe/gateway-metrics.ts";
 import { healthOf, type Health } from "./observe/health.ts";
@@ -91,6 +92,11 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
   const shedding = new Shedding(limits, clock);
   const bodies = new BodyBudget(limits.bodyBytesInflightMax);
   const streams = { open: 0 };
+  const unread = new UnreadAnswers({
+    bytesMax: limits.unreadBytesMax,
+    stallMs: limits.streamStallMs,
+    dropped: () => metrics.unread(),
+  });
   let stopping = false;
   const health = (): Health => healthOf(fleet, client, stopping);
   const newFront = (): Front =>
@@ -102,6 +108,7 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
       admission,
       auditor,
       shedding,
+      unread,
       metrics,
       tracer,
       staleMs: () => client.copy.staleMs,
@@ -125,7 +132,16 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
     own: ownOf,
     console: consoleEndpoints({ fleet, version: VERSION, apis, admission }),
     endpoint: (api, name, route) =>
-      new PluginEndpoint(api, name, route, { client, clock, limits, authority, auditor, bodies, streams }),
+      new PluginEndpoint(api, name, route, {
+        client,
+        clock,
+        limits,
+        authority,
+        auditor,
+        bodies,
+        streams,
+        unread,
+      }),
   });
   const problem = (text: string): void =>
     log.error({ cause: text }, "the certificate of the gateway was not taken");
@@ -145,6 +161,7 @@ async function startParts(options: GatewayOptions): Promise<Gateway> {
     shedding,
     bodies,
     streams,
+    unread,
     server,
     dropped: () => exporter?.counts.dropped ?? 0,
   });
@@ -255,16 +272,18 @@ function showGauges(
     readonly shedding: Shedding;
     readonly bodies: BodyBudget;
     readonly streams: { readonly open: number };
+    readonly unread: UnreadAnswers;
     readonly server: HttpServer;
     readonly dropped: () => number;
   },
 ): void {
-  const { client, shedding, bodies, streams, server } = parts;
+  const { client, shedding, bodies, streams, unread, server } = parts;
   const counts: RouterCounts = client.fleet.router.counts;
   set.gaugeFrom("keelson_gateway_inflight", () => shedding.inflight);
   set.gaugeFrom("keelson_gateway_streams", () => streams.open);
   set.gaugeFrom("keelson_gateway_connections", () => server.connections);
   set.gaugeFrom("keelson_gateway_body_bytes", () => bodies.bytes);
+  set.gaugeFrom("keelson_gateway_unread_bytes", () => unread.bytes);
   set.gaugeFrom("keelson_gateway_loop_lag_seconds", () => shedding.lagMs / 1_000);
   set.gaugeFrom("keelson_gateway_copy_live", () => (client.copy.live ? 1 : 0));
   set.gaugeFrom("keelson_gateway_copy_stale_seconds", () => client.copy.staleMs / 1_000);

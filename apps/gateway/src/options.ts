@@ -78,8 +78,10 @@ export interface GatewayLimits {
   readonly streamsMax: number;
   /** How often a silent stream says that it is still there. */
   readonly streamPulseMs: number;
-  /** How long a stream's reader may take nothing. */
+  /** How long the reader of an answer or a stream may take nothing. */
   readonly streamStallMs: number;
+  /** Answers that were given and not taken, together. */
+  readonly unreadBytesMax: number;
   /** Shards that one scatter asks at once. */
   readonly scatterConcurrencyMax: number;
   /** Requests a second with one token; 0: no limit. Twice as many may come at once. */
@@ -110,6 +112,7 @@ export const GATEWAY_LIMITS: GatewayLimits = {
   streamsMax: 2_000,
   streamPulseMs: 15_000,
   streamStallMs: 30_000,
+  unreadBytesMax: 256 * 1024 * 1024,
   scatterConcurrencyMax: 64,
   tokenRequestsPerSecondMax: 0,
   addressRequestsPerSecondMax: 0,

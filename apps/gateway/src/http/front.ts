@@ -16,6 +16,7 @@ import { isForeign, type Endpoint } from "./endpoint.ts";
 import { ANSWER_HEADERS, Exchange } from "./exchange.ts";
 import { linger } from "./linger.ts";
 import { PathTable, type Params } from "./path-table.ts";
+import type { UnreadAnswers } from "./unread-answers.ts";
 
 export interface FrontPorts {
   readonly clock: Clock;
@@ -25,6 +26,7 @@ export interface FrontPorts {
   readonly admission: Admission;
   readonly auditor: Auditor;
   readonly shedding: Shedding;
+  readonly unread: UnreadAnswers;
   readonly metrics: GatewayMetrics;
   readonly tracer: Tracer | undefined;
   /** For how long the fleet's state has not been followed, in ms; 0 while it is. */
@@ -155,6 +157,7 @@ export class Front {
     const leave = authority.live.enter(principal, () => exchange.refuse(noLongerGood()));
     try {
       const problem = await endpoint.run(exchange);
+      this.#ports.unread.given(response);
       if (problem) this.#note(problem, endpoint, this.#requestId());
       span?.set("http.response.status_code", response.statusCode).end(problem?.code);
     } catch (error) {

@@ -10,6 +10,8 @@ export interface StreamTerms {
   readonly clock: Clock;
   readonly pulseMs: number;
   readonly stallMs: number;
+  /** Told when what was written waits for the reader. */
+  readonly waits: () => void;
   /** What the caller is told of a failure. */
   readonly problemOf: (error: unknown) => Problem;
 }
@@ -94,7 +96,7 @@ function pulsing(exchange: Exchange, format: Format, { clock, pulseMs }: StreamT
 }
 
 /** Waits until the reader has taken what was written; false when it has left or takes nothing. */
-function drained({ response }: Exchange, { clock, stallMs }: StreamTerms): Promise<boolean> {
+function drained({ response }: Exchange, { clock, stallMs, waits }: StreamTerms): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (took: boolean) => (): void => {
       timer.cancel();
@@ -106,6 +108,7 @@ function drained({ response }: Exchange, { clock, stallMs }: StreamTerms): Promi
     const onClose = end(false);
     const timer = clock.after(stallMs, onClose);
     response.once("drain", onDrain).once("close", onClose);
+    waits();
   });
 }
 

@@ -26,6 +26,7 @@ import { readBody, type Body, type BodyBudget } from "./body.ts";
 import { isForeign, type Endpoint } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import { sendItems } from "./item-stream.ts";
+import type { UnreadAnswers } from "./unread-answers.ts";
 
 export interface EndpointPorts {
   readonly client: FleetLink;
@@ -36,6 +37,7 @@ export interface EndpointPorts {
   readonly bodies: BodyBudget;
   /** Streams that are open, over all routes. */
   readonly streams: { open: number };
+  readonly unread: UnreadAnswers;
 }
 
 type AnyInput = Input<Record<string, unknown> | undefined, Record<string, unknown> | undefined>;
@@ -223,7 +225,7 @@ export class PluginEndpoint implements Endpoint {
   }
 
   async #items(exchange: Exchange, items: AsyncIterable<unknown>): Promise<Problem | undefined> {
-    const { streams, limits, clock } = this.#ports;
+    const { streams, limits, clock, unread } = this.#ports;
     if (streams.open >= limits.streamsMax) throw shed("streams", `${streams.open} streams are open here`);
     streams.open += 1;
     try {
@@ -231,6 +233,7 @@ export class PluginEndpoint implements Endpoint {
         clock,
         pulseMs: limits.streamPulseMs,
         stallMs: limits.streamStallMs,
+        waits: () => unread.part(exchange.response),
         problemOf: (error) => problemOf(error, this.plugin),
       });
     } finally {

@@ -27,6 +27,14 @@ export const GATEWAY_METRICS = {
   keelson_gateway_streams: { kind: "gauge", help: "Streams open." },
   keelson_gateway_connections: { kind: "gauge", help: "Connections open." },
   keelson_gateway_body_bytes: { kind: "gauge", help: "Bytes of request bodies in memory." },
+  keelson_gateway_unread_bytes: {
+    kind: "gauge",
+    help: "Bytes of answers that their readers have not taken.",
+  },
+  keelson_gateway_unread_dropped_total: {
+    kind: "counter",
+    help: "Readers that were let go because too much waited to be read.",
+  },
   keelson_gateway_loop_lag_seconds: { kind: "gauge", help: "How late the event loop is." },
   keelson_gateway_copy_live: {
     kind: "gauge",
@@ -70,6 +78,10 @@ export class GatewayMetrics {
 
   shed(reason: string): void {
     this.set.count("keelson_gateway_shed_total", { reason });
+  }
+
+  unread(): void {
+    this.set.count("keelson_gateway_unread_dropped_total", {});
   }
 
   malformed(code: string): void {
