@@ -26,10 +26,13 @@ export function keepDemand(
     return true;
   }
   const bytes = wanted.reduce((sum, lot) => sum + market.sizeOf(lot), 0);
-  if (known?.value.count === wanted.length && known.value.bytes === bytes) return false;
+  const replicas = wanted.slice(0, NAMED_MAX).map(({ replica }) => replica);
+  const told = known?.value;
+  if (told?.count === wanted.length && told.bytes === bytes && String(told.replicas) === String(replicas))
+    return false;
   const value: Demand = {
     v: 1,
-    replicas: wanted.slice(0, NAMED_MAX).map(({ replica }) => replica),
+    replicas,
     count: wanted.length,
     bytes,
     reason: `${wanted.length} replicas (${formatBytes(bytes)}) found no room: add nodes or memory`,

@@ -2,12 +2,12 @@ import type { Guard } from "../store/contract.ts";
 import { parseReplicaKey, shardKey, type ReplicaKey } from "../identity/keys.ts";
 import type { AuctionMachine } from "./auction-machine.ts";
 import { formatBytes } from "./bytes.ts";
-import { levellingMove, type Load, type Movable } from "./levelling.ts";
+import { levellingMove, relievingMove, type Load, type Movable } from "./levelling.ts";
 
 /** A move that nobody took is not asked for again for so long. */
 const REFUSED_MS = 60_000;
 
-/** As the evaluator: asks for the moves that spread shards over zones, bring them near, and level memory, a few at a time, while nothing waits for a first holder. */
+/** As the evaluator: asks for the moves that relieve nodes, spread shards over zones, bring them near, and level memory, a few at a time, while nothing waits for a first holder. */
 export function levelMemory(machine: AuctionMachine, office: Guard, now: number): void {
   const { market, asked } = machine;
   const { host, board, lots, terms, bidders } = market;
@@ -46,6 +46,11 @@ export function levelMemory(machine: AuctionMachine, office: Guard, now: number)
   for (const node of bidders) {
     const bidder = board.bidders.get(node)?.value;
     if (bidder) loads.push({ node, budgetBytes: bidder.budgetBytes, usedBytes: used.get(node) ?? 0 });
+  }
+  const relief = relievingMove(loads, movable);
+  if (relief) {
+    const reason = `${relief.node} needs more memory than it has for its shards; moves ${formatBytes(relief.bytes)}`;
+    return request(machine, relief, reason, office, now);
   }
   const spread = spreadingMove(machine, loads, movable);
   if (spread) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { imbalance, levelUse, levellingMove, type Load } from "./levelling.ts";
+import { imbalance, levelUse, levellingMove, relievingMove, type Load } from "./levelling.ts";
 
 const load = (node: string, budgetBytes: number, usedBytes: number): Load => ({
   node,
@@ -35,6 +35,22 @@ test("moves from the fullest what comes nearest to half the gap, and nothing whe
   expect(levellingMove(loads, movable, 0.6)).toBeUndefined();
   expect(levellingMove(loads, movable, 0)).toBeUndefined();
   expect(levellingMove(loads, [{ replica: "s/9/0", node: "a", bytes: 39 }], 0.05)).toBeUndefined();
+});
+
+test("relieves a node of shards that outgrew it: of the smallest that is enough, or the largest, as far as another node has room", () => {
+  const movable = [
+    { replica: "s/1/0", node: "a", bytes: 5 },
+    { replica: "s/2/0", node: "a", bytes: 30 },
+    { replica: "s/3/0", node: "a", bytes: 75 },
+    { replica: "s/4/0", node: "b", bytes: 20 },
+  ];
+  const relief = (used: number, other: number): string | undefined =>
+    relievingMove([load("b", 100, other), load("a", 100, used)], movable)?.replica;
+  expect(relief(100, 20)).toBeUndefined();
+  expect(relief(110, 20)).toBe("s/2/0");
+  expect(relief(150, 20)).toBe("s/3/0");
+  expect(relief(150, 60)).toBe("s/2/0");
+  expect(relief(150, 99)).toBeUndefined();
 });
 
 test("the level gives every byte a place, within budgets; moving by it ends, and each move helps", () => {

@@ -41,6 +41,28 @@ export function imbalance(loads: readonly Load[]): number {
 }
 
 /**
+ * A move off a node whose shards have grown beyond its memory: the smallest that brings it below, or else the largest that another node has room for. Undefined when no node
+ * is in such need, or none has room.
+ */
+export function relievingMove(loads: readonly Load[], movable: readonly Movable[]): Movable | undefined {
+  for (const { node, budgetBytes, usedBytes } of loads) {
+    const over = usedBytes - budgetBytes;
+    if (over <= 0) continue;
+    const room = Math.max(0, ...loads.filter((other) => other.node !== node).map(freeBytes));
+    const fitting = movable
+      .filter((each) => each.node === node && each.bytes > 0 && each.bytes <= room)
+      .sort((a, b) => a.bytes - b.bytes);
+    const best = fitting.find(({ bytes }) => bytes >= over) ?? fitting.at(-1);
+    if (best) return best;
+  }
+  return undefined;
+}
+
+function freeBytes({ budgetBytes, usedBytes }: Load): number {
+  return budgetBytes - usedBytes;
+}
+
+/**
  * The one move that helps most, when memory is less level than `levelAt`: from the node that is farthest above its part, the replica whose size comes nearest to half the way down to the node
  * farthest below. Undefined when all is level, or when every replica there is too large to help.
  */
@@ -56,7 +78,7 @@ export function levellingMove(
   const from = byNeed[0]!;
   const to = byNeed.at(-1)!;
   const gap = surplus(from) - surplus(to);
-  const free = to.budgetBytes - to.usedBytes;
+  const free = freeBytes(to);
   let best: Movable | undefined;
   for (const each of movable) {
     // Less than the gap, or the two would only change places.

@@ -123,9 +123,10 @@ export class Market {
     return actions;
   }
 
-  /** How much memory a shard is expected to take: what it took last, or what the service thinks. */
-  sizeOf(lot: Pick<Lot, "shard" | "shardKey">): number {
-    return this.board.footprints.get(lot.shardKey)?.value.bytes ?? this.memory.sizeOf(lot.shard);
+  /** How much memory a shard is expected to take: what it took last, or what the service thinks; more when it was found to need more since. */
+  sizeOf({ shard, shardKey: key }: Pick<Lot, "shard" | "shardKey">): number {
+    const bytes = this.board.footprints.get(key)?.value.bytes ?? this.memory.sizeOf(shard);
+    return Math.max(bytes, this.memory.leastSizeOf?.(shard) ?? 0);
   }
 
   /** Memory that is neither taken nor promised. */

@@ -72,6 +72,8 @@ export interface ShardMemory {
   freeBytes(): number;
   /** Measured, for a shard that is or was prepared here; otherwise an estimate, rather too large than too small. */
   sizeOf(shard: string): number;
+  /** What a shard was found to need since it was last measured, where that is known: no node with less should have it, whatever it took before. */
+  leastSizeOf?(shard: string): number | undefined;
 }
 
 /** The part of AbortSignal that the kernel may name without naming a platform. */
