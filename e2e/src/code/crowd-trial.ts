@@ -60,10 +60,11 @@ async function judged(run: CodeRun, repositories: number, wishes: readonly strin
   await eventually("the webhook hears of it", () => wishes.includes("up"), terms.stepMs);
   // Those that came later take the place of the others one by one: only then is it quiet.
   await eventually(
-    "what was wanted last is held",
+    "all are held, or rest, or are known to fit nowhere",
     async () =>
       (await fleet.status()).every(
-        ({ state, replicas }) => state === "resting" || replicas[0]?.index !== undefined,
+        ({ state, demanded, replicas }) =>
+          state === "resting" || demanded || replicas[0]?.index !== undefined,
       ),
     terms.stepMs,
   );
@@ -71,6 +72,7 @@ async function judged(run: CodeRun, repositories: number, wishes: readonly strin
   const rows = await fleet.status();
   const resting = rows.filter(({ state }) => state === "resting").length;
   const held = rows.filter(({ replicas }) => replicas[0]?.node !== undefined).length;
+  const demanded = rows.filter((row) => row.demanded).length;
   const pinned = rows.filter(({ pinned, replicas }) => pinned && replicas[0]?.node !== undefined).length;
   const evictions = await run.sum("code_evictions_total");
   await sleep(3_000);
@@ -85,11 +87,21 @@ async function judged(run: CodeRun, repositories: number, wishes: readonly strin
   ).length;
   const broken = [];
   if (pinned < 2 || stillPinned < 2) broken.push("what was pinned was evicted");
+  if (evictions >= repositories) broken.push(`${evictions} evictions: what was evicted took turns`);
+  if (held + resting + demanded < repositories) broken.push("one is neither held nor resting nor demanded");
   if (resting === 0) broken.push("nothing rests, and not all fit");
   if (evictedWhileQuiet > 0) broken.push(`${evictedWhileQuiet} evictions while nobody asked for anything`);
   if (run.rssShareMax > 1.1) broken.push(`a process took ${run.rssShareMax} of its memory`);
   return {
-    figures: { repositories, held, resting, evictions, evictedWhileQuiet, rssShareMax: run.rssShareMax },
+    figures: {
+      repositories,
+      held,
+      resting,
+      demanded,
+      evictions,
+      evictedWhileQuiet,
+      rssShareMax: run.rssShareMax,
+    },
     broken,
   };
 }

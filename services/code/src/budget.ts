@@ -12,13 +12,19 @@ interface BudgetPorts {
   readonly preparedBytes: () => number;
   /** Memory of a shard that is prepared here. */
   readonly preparedSize: (shard: string) => number | undefined;
+  /** What it took, or was found to need. */
   readonly knownSize: (shard: string) => number | undefined;
+  /** What it was found to need, and has not had yet. */
+  readonly foundSize: (shard: string) => number | undefined;
 }
 
 /** What index and file contents cost at most, for each byte of content. */
 const bytesPerContentByte = 1.5;
 /** Even an empty index has tables. */
 const indexBytesMin = 256 << 10;
+
+/** Of an index as the one before was: other files may take a little more. */
+const changeShare = 1.05;
 
 /** What is not given to repositories: room for the next commit of one that is held. */
 const reserveShare = 0.08;
@@ -44,9 +50,20 @@ export class Budget implements ShardMemory {
     const { preparedSize, knownSize } = this.#ports;
     return preparedSize(shard) ?? Math.max(indexBytesMin, knownSize(shard) ?? this.#guessBytes);
   }
+
+  leastSizeOf(shard: string): number | undefined {
+    return this.#ports.foundSize(shard);
+  }
 }
 
-/** What an index of so much content is expected to take. */
-export function expectedBytes(contentBytes: number, files: number): number {
-  return Math.ceil(indexBytesMin + contentBytes * bytesPerContentByte + files * 128);
+/** What an index of so much content is expected to take: for each byte little more than one took before, or the most that any could. */
+export function expectedBytes(
+  contentBytes: number,
+  files: number,
+  before?: { readonly contentBytes: number; readonly memoryBytes: number },
+): number {
+  const most = indexBytesMin + contentBytes * bytesPerContentByte + files * 128;
+  if (!before || before.contentBytes === 0) return Math.ceil(most);
+  const asBefore = (contentBytes * before.memoryBytes) / before.contentBytes;
+  return Math.ceil(Math.min(most, indexBytesMin + asBefore * changeShare));
 }

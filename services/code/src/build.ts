@@ -3,7 +3,6 @@
  * nothing of who holds what, and keeps nothing.
  */
 import type { Span, Tracer } from "@keelson/runtime";
-import { expectedBytes } from "./budget.ts";
 import { EngineError, Turns, type CodeEngine, type CodeIndex } from "./engine/index.ts";
 import {
   GitError,
@@ -26,8 +25,8 @@ export interface BuildPorts {
   /** So many are built at once. Servers are waited for before: one that says nothing takes nobody's place. */
   readonly builds: Limiter;
   readonly now: () => number;
-  /** Told what it will need before it is built; rejects when there is no such room. */
-  readonly room: (bytes: number) => Promise<void>;
+  /** Told how much it is before it is built; rejects when there is no room for it. */
+  readonly room: (contentBytes: number, files: number) => Promise<void>;
   readonly tracer?: Tracer | undefined;
   readonly span?: Span | undefined;
 }
@@ -103,7 +102,7 @@ async function indexed(
 ): Promise<Built> {
   const startedAt = ports.now();
   const list = await listFiles(clone.folder, heads, ports.limits, request.repository.name, request.signal);
-  await ports.room(expectedBytes(list.contentBytes, list.files.length));
+  await ports.room(list.contentBytes, list.files.length);
   const indexing = ports.tracer?.start("index", "internal", ports.span?.traceparent);
   try {
     const index = await index_(clone, list, heads, ports, request);
@@ -157,10 +156,6 @@ function sameHeads(one: readonly Head[], other: readonly Head[]): boolean {
 export function noRoom(repository: Repository, needsBytes: number, hasBytes: number): EngineError {
   return new EngineError(
     "OUT_OF_MEMORY",
-    `${repository.name} needs about ${megabytes(needsBytes)} MB, and this node has ${megabytes(hasBytes)} MB: add a node with more memory, or leave it out`,
+    `${repository.name} needs about ${Math.ceil(needsBytes / 2 ** 20)} MB, and this node has ${Math.floor(hasBytes / 2 ** 20)} MB: add a node with more memory, or leave it out`,
   );
-}
-
-function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 2 ** 20);
 }

@@ -4,7 +4,7 @@ import { Caretaker } from "./caretaker.ts";
 import type { RepositoryCatalogue } from "./catalogue.ts";
 import type { Figures } from "./fleet-figures.ts";
 import { loadEveryMs, type LoadRecord } from "./node-load.ts";
-import { repositoriesMax } from "./repository.ts";
+import { repositoriesMax, type Repository } from "./repository.ts";
 
 const clock = new ManualClock();
 const lookMs = 1_000;
@@ -13,7 +13,14 @@ let caretaker: Caretaker | undefined;
 afterEach(() => caretaker?.stop());
 
 /** A fleet of three nodes that holds nothing and has nothing to do; what they say of themselves is the test's. */
-function quietFleet(unclaimed: ReadonlyMap<string, number> = new Map()): {
+function quietFleet(unclaimed = new Map<string, number>()): {
+  rows: Map<number, Repository>;
+  figures: {
+    unclaimed: Map<string, number>;
+    resting: Set<number>;
+    demand: Figures["demand"];
+    freeBytesMax: number;
+  };
   loads: Map<string, LoadRecord>;
   removed: string[];
   wish: () => number | undefined;
@@ -21,17 +28,23 @@ function quietFleet(unclaimed: ReadonlyMap<string, number> = new Map()): {
   const loads = new Map<string, LoadRecord>();
   const removed: string[] = [];
   let wish: number | undefined;
-  const figures: Figures = {
+  const rows = new Map<number, Repository>();
+  const figures = {
     nodes: ["a", "b", "c"],
     unclaimed,
-    resting: new Set(),
+    resting: new Set<number>(),
     claims: 0,
-    demand: undefined,
+    demand: undefined as Figures["demand"],
     saturation: 0.01,
     freeBytesMax: 99,
   };
-  const catalogue: Pick<RepositoryCatalogue, "get" | "loads" | "load"> = {
-    get: () => undefined,
+  const catalogue: Pick<RepositoryCatalogue, "get" | "edit" | "loads" | "load"> = {
+    get: (id) => rows.get(id),
+    edit: (ids, change) => {
+      const edited = ids.map((id) => change(rows.get(id)!)!);
+      for (const row of edited) rows.set(row.id, row);
+      return Promise.resolve(edited);
+    },
     loads,
     load: (node) => {
       removed.push(node);
@@ -62,7 +75,7 @@ function quietFleet(unclaimed: ReadonlyMap<string, number> = new Map()): {
     lookMs,
     log: () => undefined,
   });
-  return { loads, removed, wish: () => wish };
+  return { rows, figures, loads, removed, wish: () => wish };
 }
 
 const says = (cpu: number): LoadRecord => ({ v: 1, cpu, at: clock.wall() });
@@ -101,4 +114,34 @@ test("more nodes are wished for however many repositories nobody holds", async (
   const { wish } = quietFleet(unclaimed);
   await clock.advance(40_000);
   expect(wish()).toBe(1);
+});
+
+test("what is woken because there seemed to be room rests again when nobody has it, until what is free has changed", async () => {
+  const fleet = quietFleet();
+  const { rows, figures } = fleet;
+  rows.set(7, {
+    id: 7,
+    name: "seven",
+    state: "resting",
+    reason: "made room for six",
+    wantedAt: 1,
+  } as Repository);
+  figures.resting.add(7);
+  await clock.advance(3 * lookMs);
+  expect(rows.get(7)).toMatchObject({ state: "active", reason: "there is room again" });
+  figures.resting.delete(7);
+  figures.unclaimed.set("7/0", clock.now());
+  await clock.advance(3 * lookMs);
+  expect(rows.get(7)?.state).toBe("active");
+  figures.demand = { v: 1, replicas: ["code/7/0"], count: 1, bytes: 1, reason: "", since: 0 };
+  await clock.advance(lookMs);
+  expect(rows.get(7)).toMatchObject({ state: "resting", reason: "there was no room for it after all" });
+  figures.resting.add(7);
+  figures.unclaimed.delete("7/0");
+  figures.demand = undefined;
+  await clock.advance(10 * lookMs);
+  expect(rows.get(7)?.state).toBe("resting");
+  figures.freeBytesMax += 1;
+  await clock.advance(3 * lookMs);
+  expect(rows.get(7)?.state).toBe("active");
 });

@@ -24,6 +24,7 @@ interface CaretakerPorts {
 
 /** Room must be there with something to spare, twice in a row, before a repository is woken for it. */
 const spare = 1.25;
+const wokenReason = "there is room again";
 const webhookTimeoutMs = 5_000;
 /** A wish that stands is told again this often, for those who were not listening. */
 const repeatMs = 300_000;
@@ -34,6 +35,10 @@ export class Caretaker {
   #timer: Timer | undefined;
   #stopped = false;
   #roomSeen = false;
+  /** Who was woken last because there was room, as far as is not known whether there was. */
+  #woken: number | undefined;
+  /** What was free when a repository was woken for which there was no room after all: it lay in gaps, or on nodes that may not take it. As long as that has not changed, it would be so again. */
+  readonly #inVain = new Map<number, number>();
   /** Undefined at first: who looked after the fleet before may have told something that is no longer so. */
   #told: { readonly wish: string; readonly at: number } | undefined;
   #claims = 0;
@@ -68,20 +73,46 @@ export class Caretaker {
   /** One at a time: what it takes is known only when it is there. It is woken because there is room, so nothing makes room for it. */
   async #wake(): Promise<void> {
     const { catalogue, figures, sizeOf } = this.#ports;
+    await this.#restAgain();
     const free = figures.freeBytesMax;
+    for (const [id, then] of this.#inVain) if (then !== free) this.#inVain.delete(id);
     let fits: Repository | undefined;
     for (const id of figures.resting) {
       const row = catalogue.get(id);
-      if (row?.state === "resting" && sizeOf(id) * spare < free && (!fits || compare(row, fits) < 0))
-        fits = row;
+      if (row?.state !== "resting" || sizeOf(id) * spare >= free || this.#inVain.has(id)) continue;
+      if (!fits || compare(row, fits) < 0) fits = row;
     }
     const waiting = figures.unclaimed.size > 0;
     const room = fits !== undefined && !waiting;
-    if (fits !== undefined && room && this.#roomSeen)
+    if (fits !== undefined && room && this.#roomSeen) {
+      this.#woken = fits.id;
       await catalogue.edit([fits.id], (row) =>
-        row.state === "resting" ? { ...row, state: "active", reason: "there is room again" } : row,
+        row.state === "resting" ? { ...row, state: "active", reason: wokenReason } : row,
       );
+    }
     this.#roomSeen = room;
+  }
+
+  /** Lets what was woken rest again when nobody can take it. It would be a lot for ever, and a reason to wish for nodes, though nobody has asked for it. */
+  async #restAgain(): Promise<void> {
+    const { catalogue, figures, log } = this.#ports;
+    const id = this.#woken;
+    if (id === undefined) return;
+    const unclaimed = [...figures.unclaimed.keys()].some((replica) => replica.startsWith(`${id}/`));
+    if (!unclaimed) {
+      if (!figures.resting.has(id)) this.#woken = undefined;
+      return;
+    }
+    const demanded = figures.demand?.replicas.some((replica) => Number(replica.split("/")[1]) === id);
+    if (demanded !== true) return;
+    this.#woken = undefined;
+    this.#inVain.set(id, figures.freeBytesMax);
+    const [row] = await catalogue.edit([id], (found) =>
+      found.state === "active" && found.reason === wokenReason
+        ? { ...found, state: "resting", reason: "there was no room for it after all" }
+        : found,
+    );
+    if (row) log("rests again: nobody has room for it", { repository: row.name });
   }
 
   async #scale(): Promise<void> {

@@ -104,6 +104,11 @@ export class RepositoryCatalogue {
     return found;
   }
 
+  /** What it was found to need and has not had since. */
+  foundSizeOf(id: number): number | undefined {
+    return this.#sizes.get(id);
+  }
+
   /** What it took, or was found to need; undefined when nobody knows. */
   sizeOf(id: number): number | undefined {
     let size = this.#sizes.get(id);
@@ -192,7 +197,7 @@ export class RepositoryCatalogue {
   ): Promise<boolean> {
     const report = await this.#catalogue.commit({
       guards: [],
-      writes: [{ about: `indexed/${id}/${replica}`, value: record }],
+      writes: [{ about: `indexed/${id}/${replica}`, value: record }, ...this.#settledSize(id, record)],
       holder: { replica: `${this.#catalogue.service}/${id}/${replica}`, epoch },
     });
     return report === "committed";
@@ -203,7 +208,14 @@ export class RepositoryCatalogue {
     await this.#catalogue.commit({ guards: [], writes: [{ about: `load/${node}`, value }] });
   }
 
+  /** Once it is there as it should be, what it takes is known, and what it was thought to need is of no use. */
+  #settledSize(id: number, { memoryBytes, problem }: IndexRecord): { about: string; value: undefined }[] {
+    const settled = this.#sizes.has(id) && memoryBytes > 0 && problem === undefined;
+    return settled ? [{ about: `size/${id}`, value: undefined }] : [];
+  }
+
   async foundSize(id: number, bytes: number): Promise<void> {
+    if (this.#sizes.get(id) === bytes) return;
     const value: SizeRecord = { v: 1, bytes };
     await this.#catalogue.commit({ guards: [], writes: [{ about: `size/${id}`, value }] });
   }
@@ -284,11 +296,11 @@ export class RepositoryCatalogue {
     this.#ordered = undefined;
     const before = this.#rows.get(id)?.value;
     if (before && this.#names.get(before.name) === id) this.#names.delete(before.name);
+    if (before) this.addresses.remove(id, before.url);
     if (known) {
       this.#rows.set(id, known);
       this.#names.set(known.value.name, id);
+      this.addresses.add(id, known.value.url);
     } else this.#rows.delete(id);
   }
 }
-    if (before) this.addresses.remove(id, before.url);
-      this.addresses.add(id, known.value.url);

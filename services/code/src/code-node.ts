@@ -14,12 +14,11 @@ import {
 } from "@keelson/runtime";
 import { AuctionMetrics } from "./auction-metrics.ts";
 import { Budget } from "./budget.ts";
-import { noRoom } from "./build.ts";
 import { Caretaker } from "./caretaker.ts";
 import { CatalogueShard, type RepositoryStatus } from "./catalogue-shard.ts";
 import { RepositoryCatalogue } from "./catalogue.ts";
 import { CodeError } from "./code-error.ts";
-import { openCtags, type CodeEngine, type SymbolReader } from "./engine/index.ts";
+import { openCtags, type CodeEngine, type CodeIndex, type SymbolReader } from "./engine/index.ts";
 import type { Resident } from "./evict.ts";
 import { Evictor } from "./evictor.ts";
 import { FleetFigures, demandOf, tenureOf } from "./fleet-figures.ts";
@@ -30,6 +29,7 @@ import { NodeFigures } from "./node-figures.ts";
 import { isWorthTelling, type LoadRecord } from "./node-load.ts";
 import type { TextMatcher } from "./query/index.ts";
 import { CATALOGUE_SHARD, type Repository } from "./repository.ts";
+import { Reservations } from "./reservations.ts";
 import { AnswerMemory } from "./search/answer-memory.ts";
 import type { CodeSettings } from "./settings.ts";
 import { SnapshotFolder } from "./snapshot-folder.ts";
@@ -38,12 +38,11 @@ import { WebhookCheck } from "./webhook-check.ts";
 import { whyUnheld } from "./why-unheld.ts";
 
 const SERVICE = "code";
+/** In an index of less content the tables that all have are much. */
+const tellingBytes = 1 << 20;
 const lookMs = 1_000;
 const fleetLooks = 5;
 const snapshotLooks = 60;
-/** How long room that is being made is waited for, and how often it is looked for. */
-const roomWaitMs = 15_000;
-const roomLookMs = 50;
 /** Of what the process takes besides indexes, and of all its memory: what answers may hold. Making and sending them takes some three times as much. */
 const answerShare = 1 / 12;
 const answerShareOfAll = 1 / 28;
@@ -69,8 +68,7 @@ export class CodeNode {
   readonly #answers: AnswerMemory;
   readonly #found: AnswerMemory;
   readonly #held = new Map<string, HeldRepository>();
-  /** What repositories that are being built or received were given and have not taken yet. */
-  readonly #reserved = new Map<HeldRepository, number>();
+  readonly #reservations: Reservations;
   readonly #ports: RepositoryPorts;
   readonly #figures: NodeFigures;
   readonly #auctionMetrics: AuctionMetrics;
@@ -101,9 +99,19 @@ export class CodeNode {
         preparedBytes: () => this.#preparedBytes(),
         preparedSize: (shard) => this.#preparedSize(shard),
         knownSize: (shard) => this.#catalogue?.sizeOf(Number(shard)),
+        foundSize: (shard) => this.#catalogue?.foundSizeOf(Number(shard)),
       },
       config.guess,
     );
+    this.#reservations = new Reservations({
+      clock,
+      budgetBytes: this.#budget.budgetBytes,
+      preparedBytes: () => this.#preparedBytes(),
+      usedBytes: () => engine.memory.usedBytes,
+      roomBytes: () => engine.memory.roomBytes,
+      makeRoom: async (repository, bytes) => (await this.#evictor?.makeRoom(repository, bytes)) ?? false,
+      foundSize: (id, bytes) => this.#list.foundSize(id, bytes),
+    });
     this.#ports = {
       node: context.node,
       clock,
@@ -136,7 +144,10 @@ export class CodeNode {
       pollMs: config.pollMs,
       verifyMs: config.verifyMs,
       row: (id) => this.#list.get(id),
-      room: (repository, bytes, own) => this.#room(repository, bytes, own),
+      room: (repository, bytes, own) => this.#reservations.reserve(repository, bytes, own),
+      before: (id) =>
+        [...this.#list.records(id).values()].find(({ contentBytes }) => contentBytes > 0) ?? this.#largest(),
+      foundSize: (id, bytes) => this.#list.foundSize(id, bytes),
       record: (id, replica, epoch, record) => this.#list.record(id, replica, epoch, record),
       log: (message, details) => context.log.info(details, message),
     };
@@ -212,6 +223,7 @@ export class CodeNode {
       terms: { policy: config.evict, idleMs: config.evictIdleMs, residenceMs: config.evictResidenceMs },
       residents: () => this.#residents(),
       freeBytes: () => this.#budget.freeBytes(),
+      leavingBytes: () => this.#leavingBytes(),
       sizeOf: (id) => this.#budget.sizeOf(String(id)),
       demand: () => demandOf(node, SERVICE),
       log: (message, details) => log.info(details, message),
@@ -263,6 +275,24 @@ export class CodeNode {
     return undefined;
   }
 
+  /** Of the repositories here that say something, the one that takes most for each byte of its files. */
+  #largest(): CodeIndex["stats"] | undefined {
+    let largest: CodeIndex["stats"] | undefined;
+    for (const { current } of this.#held.values()) {
+      const stats = current?.index.stats;
+      if (!stats || stats.contentBytes < tellingBytes) continue;
+      if (!largest || share(stats) > share(largest)) largest = stats;
+    }
+    return largest;
+  }
+
+  #leavingBytes(): number {
+    let bytes = 0;
+    for (const held of this.#held.values())
+      if (this.#list.get(held.id)?.state !== "active") bytes += held.memoryBytes;
+    return bytes;
+  }
+
   #residents(): Resident[] {
     const wall = this.#context.clock.wall();
     return [...this.#held.values()].flatMap((held): Resident[] => {
@@ -280,37 +310,6 @@ export class CodeNode {
         },
       ];
     });
-  }
-
-  /**
-   * Refuses what cannot fit, and says to all how large it is, so that only those bid who have the room. What fits is kept for it until the release that it gets is called: how large a
-   * repository is shows only when it is here, and several that came at once would otherwise all find the same room.
-   */
-  async #room(repository: Repository, bytes: number, own: HeldRepository): Promise<() => void> {
-    const others = (): number => {
-      let reserved = 0;
-      for (const [held, kept] of this.#reserved) if (held !== own) reserved += kept;
-      return reserved;
-    };
-    const has = (): number => {
-      const unreserved = this.#budget.budgetBytes - this.#preparedBytes() - others();
-      return Math.min(this.#budget.freeBytes(), unreserved) + own.memoryBytes;
-    };
-    const reserve = (): (() => void) => {
-      this.#reserved.set(own, bytes - own.memoryBytes);
-      return () => void this.#reserved.delete(own);
-    };
-    if (bytes <= has()) return reserve();
-    if (await this.#evictor?.makeRoom(repository, bytes - own.memoryBytes + others())) {
-      // What was told to rest is gone a moment later: its requests finish first.
-      const { clock } = this.#context;
-      const deadline = clock.now() + roomWaitMs;
-      while (bytes > has() && clock.now() < deadline)
-        await new Promise<void>((resolve) => void clock.after(roomLookMs, resolve));
-      if (bytes <= has()) return reserve();
-    }
-    await this.#list.foundSize(repository.id, bytes);
-    throw noRoom(repository, bytes, has());
   }
 
   #changed(about: string): void {
@@ -453,4 +452,8 @@ export class CodeNode {
     (await this.#symbols)?.close();
     await this.#engine.close();
   }
+}
+
+function share({ memoryBytes, contentBytes }: CodeIndex["stats"]): number {
+  return memoryBytes / contentBytes;
 }

@@ -105,6 +105,23 @@ test("a fleet that is too small for all comes to rest: nothing is passed round",
   );
 });
 
+test("repositories that were wanted at the same time do not take turns, though nobody knew how large they are", async () => {
+  code = new CodeFleet(fleet(), { guess: Math.ceil(SIZE / 4), evictIdleMs: 0, evictResidenceMs: 0, auction });
+  // Room for two, or for all by the guess.
+  await code.add("a", 2.4 * SIZE);
+  await add(...["p", "q", "r"].map(repository));
+  const demanded = async (): Promise<number> =>
+    Object.values(await status()).filter((row) => row.demanded).length;
+  await eventually(
+    "two are held, and one is demanded",
+    async () => [1, 2, 3].filter(isHeld).length === 2 && (await demanded()) === 1,
+  );
+  const held = [1, 2, 3].filter(isHeld);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect([1, 2, 3].filter(isHeld)).toEqual(held);
+  expect(Object.values(await status()).map(({ state }) => state)).toEqual(["active", "active", "active"]);
+});
+
 test("what rests is woken when there is room again", async () => {
   code = new CodeFleet(fleet(), { guess: SIZE, evictIdleMs: 0, evictResidenceMs: 0, auction });
   await code.add("a", 1.6 * SIZE);
@@ -192,4 +209,19 @@ test("a repository that grows beyond its node is served at the commit before, wh
   expect([counts.files, about.heads.length]).toEqual([1, 1]);
   expect(about.heads[0]?.commit).not.toBe(commit);
   expect(await search(2)).toBe(1);
+});
+
+test("a repository that grows beyond its node moves to one that has room for it", async () => {
+  // Memory is never so uneven that it is levelled.
+  code = new CodeFleet(fleet(), { guess: SIZE, auction: { ...auction, levelAt: 100 }, pollMs: 100 });
+  await code.add("a", 1.2 * SIZE);
+  const grown = repository("grown");
+  await add(grown);
+  await eventually("it is held", () => isHeld(1));
+  await code.add("b", 9 * SIZE);
+  const commit = code.scratch.commit(grown.url, { "y.txt": `needle ${"y".repeat(4 * CONTENT)}` });
+  const heads = async (): Promise<unknown> => (await status())["grown"]?.replicas[0]?.index?.heads[0]?.commit;
+  await eventually("it is at the new commit", async () => (await heads()) === commit);
+  expect(code.fleet.holders("code/1/0")).toEqual(["b"]);
+  expect(await search(1)).toBe(2);
 });

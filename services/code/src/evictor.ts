@@ -1,7 +1,7 @@
 /**
  * Makes room on a node. For a lot that fits nowhere (the fleet's `demand`), a node whose residents are colder lets the coldest rest; which node that is
- * follows from how long it waits first. For a repository of its own that has grown, it does so at once. What rests is released, and is no lot before
- * somebody asks for it.
+ * follows from how long it waits first. For a repository that turns out to be larger when it comes, it does so at once, and so it does for one of its own that has
+ * grown. What rests is released, and is no lot before somebody asks for it, or there is room.
  */
 import type { Clock, Demand, Random, Timer } from "@keelson/kernel";
 import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
@@ -17,6 +17,8 @@ interface EvictorPorts {
   readonly terms: EvictionTerms;
   readonly residents: () => Resident[];
   readonly freeBytes: () => number;
+  /** Of what was told to rest, and is still here. */
+  readonly leavingBytes: () => number;
   readonly sizeOf: (id: number) => number;
   /** What fits on no node, as the auctions say. */
   readonly demand: () => Demand | undefined;
@@ -54,14 +56,17 @@ export class Evictor {
     this.#madeRoom.set(id, this.#ports.clock.now());
   }
 
-  /** Frees so many bytes here, for a repository that this node has. False when that cannot be. */
-  async makeRoom(repository: Repository, needBytes: number): Promise<boolean> {
-    const missing = needBytes - this.#ports.freeBytes();
+  /** Sees to it that so many more bytes will be free here, for a repository that comes to this node or has grown on it. False when that cannot be. */
+  async makeRoom(repository: Repository, missingBytes: number): Promise<boolean> {
+    const { leavingBytes, residents, terms, clock } = this.#ports;
+    const missing = missingBytes - leavingBytes();
     if (missing <= 0) return true;
-    const { terms, clock } = this.#ports;
-    const others = this.#ports.residents().filter(({ id }) => id !== repository.id);
-    // What is held grows whether it is asked for or not: only residence protects against it.
-    const victims = chooseVictims(others, missing, { ...terms, idleMs: 0 }, clock.wall(), repository.pinned);
+    const others = residents().filter(({ id }) => id !== repository.id);
+    const isHere = others.length < residents().length;
+    // What is here grows whether it is asked for or not: only residence protects against it. What comes must be wanted more than what goes, or they would take turns for ever.
+    const victims = isHere
+      ? chooseVictims(others, missing, { ...terms, idleMs: 0 }, clock.wall(), repository.pinned)
+      : this.#colder(repository, missing);
     if (!victims) return false;
     await this.#rest(victims, repository);
     return true;
@@ -96,10 +101,15 @@ export class Evictor {
   }
 
   #victimsFor(repository: Repository): Resident[] | undefined {
-    const { residents, freeBytes, sizeOf, terms, clock } = this.#ports;
-    const missing = sizeOf(repository.id) - freeBytes();
+    const { freeBytes, leavingBytes, sizeOf } = this.#ports;
+    const missing = sizeOf(repository.id) - freeBytes() - leavingBytes();
     // There is room already: the auction will find it.
-    if (missing <= 0) return undefined;
+    return missing <= 0 ? undefined : this.#colder(repository, missing);
+  }
+
+  /** What was wanted before this one was. */
+  #colder(repository: Repository, missing: number): Resident[] | undefined {
+    const { residents, terms, clock } = this.#ports;
     const colder = residents().filter(
       ({ lastServedAt, since }) => repository.pinned || Math.max(lastServedAt, since) < repository.wantedAt,
     );

@@ -5,6 +5,7 @@
  */
 import type { Epoch, Prepared, Shard, Timer } from "@keelson/kernel";
 import { RouterError, type Span, type Tracer } from "@keelson/runtime";
+import { expectedBytes } from "./budget.ts";
 import { build, type BuildPorts, type Built } from "./build.ts";
 import { CodeError } from "./code-error.ts";
 import { EngineError, type CodeIndex, type SymbolReader } from "./engine/index.ts";
@@ -34,6 +35,10 @@ export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now
   readonly row: (id: number) => Repository | undefined;
   /** Makes room for so much, by evicting others if need be, and keeps it until it is released; rejects when there cannot be. */
   readonly room: (repository: Repository, bytes: number, own: HeldRepository) => Promise<() => void>;
+  /** What it took when it was last held anywhere; what others take when it never was. */
+  readonly before: (id: number) => Pick<IndexRecord, "contentBytes" | "memoryBytes"> | undefined;
+  /** Says to all that it needs so much. */
+  readonly foundSize: (id: number, bytes: number) => Promise<void>;
   /** Whether it is told. */
   readonly record: (id: number, replica: number, epoch: Epoch, record: IndexRecord) => Promise<boolean>;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
@@ -55,6 +60,8 @@ export interface Problem {
 /** Times that an index is asked for which did not arrive whole, before it is built here. */
 const receiveTriesMax = 3;
 const recordEveryMs = 30_000;
+/** What is asked for instead of room that turned out to be too little. */
+const moreShare = 1.25;
 const retryFirstMs = 1_000;
 const EMPTY = "it has no commits yet, or no branch that is wanted: it is served once there are some";
 
@@ -82,6 +89,8 @@ export class HeldRepository implements Prepared {
   /** Whether what was told last was taken. */
   #telling: Promise<boolean> = Promise.resolve(true);
   #span: Span | undefined;
+  /** What the commit that was last looked at was thought to take. */
+  #expectedBytes = 0;
 
   private constructor(ports: RepositoryPorts, id: number, replica: number) {
     this.#ports = ports;
@@ -257,6 +266,7 @@ export class HeldRepository implements Prepared {
     const found = await snapshots?.open(repository);
     if (!found) return false;
     const startedAt = clock.now();
+    const release = await this.#ports.room(repository, found.bytes, this);
     try {
       const index = await engine.load(this.#whileWanted(found.pieces()));
       this.#swap(
@@ -266,9 +276,13 @@ export class HeldRepository implements Prepared {
       return true;
     } catch (error) {
       if (this.#ending.signal.aborted) throw error;
+      // That says nothing about what is on disk.
+      if (error instanceof EngineError && error.code === "OUT_OF_MEMORY") throw error;
       log("an index was not restored from disk", { repository: repository.name, why: String(error) });
       await snapshots?.remove(repository.id);
       return false;
+    } finally {
+      release();
     }
   }
 
@@ -280,12 +294,18 @@ export class HeldRepository implements Prepared {
     const { clock } = this.#ports;
     this.#branches = repository.branches;
     let release = (): void => undefined;
+    let roomBytes = 0;
     return build(
       {
         ...this.#ports,
         now: () => clock.now(),
-        room: async (bytes) => {
-          if (!previous) release = await this.#ports.room(repository, bytes, this);
+        room: async (contentBytes, files) => {
+          const before = previous?.index.stats ?? this.#ports.before(this.id);
+          this.#expectedBytes = expectedBytes(contentBytes, files, before);
+          // Most of a new commit is what is there already.
+          if (previous) return;
+          release = await this.#ports.room(repository, this.#expectedBytes, this);
+          roomBytes = this.#expectedBytes;
         },
         span: this.#span,
       },
@@ -298,7 +318,14 @@ export class HeldRepository implements Prepared {
         },
         ...(progress ? { progress } : {}),
       },
-    ).finally(() => release());
+    )
+      .catch(async (error: unknown) => {
+        // It is larger than its files made one expect: whoever tries next must have more.
+        if (roomBytes > 0 && error instanceof EngineError && error.code === "OUT_OF_MEMORY")
+          await this.#ports.foundSize(this.id, Math.ceil(roomBytes * moreShare));
+        throw error;
+      })
+      .finally(() => release());
   }
 
   #swap(built: Built, how: Current["how"]): void {
@@ -365,7 +392,8 @@ export class HeldRepository implements Prepared {
       return await this.#build(repository, previous);
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== "OUT_OF_MEMORY") throw error;
-      const release = await this.#ports.room(repository, 2 * this.memoryBytes, this);
+      // Until it is swapped in, both are here.
+      const release = await this.#ports.room(repository, this.memoryBytes + this.#expectedBytes, this);
       return this.#build(repository, previous).finally(release);
     }
   }

@@ -96,7 +96,7 @@ export class SnapshotFolder {
 
   async open(
     repository: Pick<Repository, "id" | "url">,
-  ): Promise<{ heads: readonly Head[]; pieces: () => AsyncIterable<Uint8Array> } | undefined> {
+  ): Promise<{ heads: readonly Head[]; bytes: number; pieces: () => AsyncIterable<Uint8Array> } | undefined> {
     const note = join(this.#folder, `${repository.id}.json`);
     if (!existsSync(note)) return undefined;
     const text = await readFile(note, "utf8");
@@ -111,7 +111,8 @@ export class SnapshotFolder {
     const { v, url, heads, pieces } = parsed;
     const readable: boolean = v === 1;
     if (!readable || url !== repository.url) return undefined;
-    return { heads, pieces: () => cut(join(this.#folder, `${repository.id}.index`), pieces) };
+    const bytes = pieces.reduce((sum, length) => sum + length, 0);
+    return { heads, bytes, pieces: () => cut(join(this.#folder, `${repository.id}.index`), pieces) };
   }
 
   async remove(id: number): Promise<void> {
