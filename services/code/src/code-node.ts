@@ -24,6 +24,7 @@ import { Evictor } from "./evictor.ts";
 import { FleetFigures, demandOf, tenureOf } from "./fleet-figures.ts";
 import { CloneCache, Credentials, SecretSource } from "./git/index.ts";
 import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
+import { Leavings } from "./leavings.ts";
 import { Limiter } from "./limiter.ts";
 import { NodeFigures } from "./node-figures.ts";
 import { isWorthTelling, type LoadRecord } from "./node-load.ts";
@@ -76,6 +77,7 @@ export class CodeNode {
   #catalogue: RepositoryCatalogue | undefined;
   #evictor: Evictor | undefined;
   #fleet: FleetFigures | undefined;
+  #leavings: Leavings | undefined;
   #symbols: Promise<SymbolReader | undefined> | undefined;
   readonly #webhooks: WebhookCheck;
   #looks = 0;
@@ -215,6 +217,13 @@ export class CodeNode {
     this.#catalogue = catalogue;
     catalogue.onChange((about) => this.#changed(about));
     this.#fleet = new FleetFigures({ node, service: SERVICE, catalogue, replicas: config.replicas, clock });
+    this.#leavings = new Leavings({
+      clock,
+      catalogue: node.catalogue(SERVICE),
+      replicas: config.replicas,
+      isHeld: (replica) => tenureOf(node, replica) !== undefined,
+      log: (message, details) => log.info(details, message),
+    });
     this.#evictor = new Evictor({
       clock,
       random,
@@ -382,7 +391,11 @@ export class CodeNode {
       lookMs,
       log: (message, details) => log.info(details, message),
     });
-    return () => caretaker.stop();
+    const stopSweeping = this.#leavings!.sweeping();
+    return () => {
+      caretaker.stop();
+      stopSweeping();
+    };
   }
 
   /** Once a second: what the metrics say. */
@@ -444,6 +457,7 @@ export class CodeNode {
     this.#figures.stop();
     this.#evictor?.stop();
     this.#fleet?.stop();
+    this.#leavings?.stop();
     this.#catalogue?.stop();
     this.#transfers.stop();
     await Promise.all([...this.#held.values()].map((held) => held.close()));

@@ -28,6 +28,8 @@ export interface CatalogueChange {
   readonly holder?: { readonly replica: string; readonly epoch: Epoch };
   /** What operators say of a shard at auctions; undefined takes it back. */
   readonly overrides?: readonly { readonly shard: string; readonly value: Override | undefined }[];
+  /** Shards that are gone for good, each with as many replicas as it had: what auctions remember of them is deleted. Of one that may be listed again it has to stay. */
+  readonly forgotten?: readonly { readonly shard: string; readonly replicas: number }[];
 }
 
 export class Catalogue {
@@ -82,10 +84,20 @@ export class Catalogue {
     );
     for (const { shard, value } of change.overrides ?? [])
       writes.push(write(keys.auction(this.service, "override", shard), value));
+    for (const key of (change.forgotten ?? []).flatMap((shard) => this.#remembered(shard)))
+      if (this.#mirror.image.get(key)) writes.push(write(key, undefined));
+    if (change.forgotten && writes.length === 0) return Promise.resolve("committed");
     const commit: Commit = { guards, writes };
     return new Promise((resolve) => {
       this.#committer.alone(commit, (report) => resolve(report));
     });
+  }
+
+  #remembered({ shard, replicas }: { readonly shard: string; readonly replicas: number }): string[] {
+    const rounds = Array.from({ length: replicas }, (_, replica) =>
+      this.#keys.auction(this.service, "round", `${shard}/${replica}`),
+    );
+    return [this.#keys.auction(this.service, "footprint", shard), ...rounds];
   }
 }
 
