@@ -13,7 +13,7 @@ import { Traffic } from "../demo/traffic.ts";
 import { Demo } from "../first-run/demo.ts";
 import { RunError, UsageError } from "../failure.ts";
 import { Printer } from "../report/printer.ts";
-import { stopSignal } from "../stop-signal.ts";
+import { exitCodeOf, stopSignal } from "../stop-signal.ts";
 
 const SHARDS = 30;
 const REQUESTS_PER_SECOND = 100;
@@ -91,7 +91,7 @@ async function run(ttlMs: number, live: boolean): Promise<number> {
     screen?.close();
     process.stdout.write(`${signal}: the demo was stopped\n`);
     // oxlint-disable-next-line unicorn/no-process-exit -- nothing here is worth waiting for.
-    process.exit(signal === "SIGINT" ? 130 : 143);
+    process.exit(exitCodeOf(signal));
   });
   try {
     const report = await play(stage, traffic, ttlMs, tell);

@@ -12,6 +12,7 @@ import { doorOf, withGateway, type DoorOptions } from "../admin/door.ts";
 import { notReached } from "../admin/gateway-door.ts";
 import { RunError } from "../failure.ts";
 import { Printer } from "../report/printer.ts";
+import { exitCodeOf, type StopSignal } from "../stop-signal.ts";
 
 export function serviceCommand(plugin: AnyPlugin): Command {
   const group = new Command(plugin.name);
@@ -35,7 +36,11 @@ function verbCommand(plugin: AnyPlugin, name: string, verb: Verb): Command {
     const options = command.opts<DoorOptions & Record<string, unknown>>();
     const { url } = doorOf(options);
     const leave = new AbortController();
-    const stop = (): void => leave.abort();
+    const stop = (signal: StopSignal): void => {
+      // A script that runs verbs one after another must not take what was broken off for done.
+      process.exitCode = exitCodeOf(signal);
+      leave.abort();
+    };
     process.once("SIGINT", stop);
     process.once("SIGTERM", stop);
     const api = { url, token: options.token, signal: leave.signal };

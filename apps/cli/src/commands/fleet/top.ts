@@ -6,7 +6,7 @@ import { throughDoor, withDoor } from "../../admin/door.ts";
 import { Screen } from "../../demo/screen.ts";
 import { bytes } from "../../report/ago.ts";
 import { table, type Column } from "../../report/table.ts";
-import { stopSignal } from "../../stop-signal.ts";
+import { exitCodeOf, stopSignal } from "../../stop-signal.ts";
 import { stateOf } from "./nodes.ts";
 import { statusText } from "./status.ts";
 
@@ -108,7 +108,10 @@ export function topText(status: FleetStatus, rates: readonly NodeRates[], column
 async function watch(admin: FleetAdmin): Promise<void> {
   let lines: string[] = ["looking…"];
   const screen = new Screen(process.stdout, () => screen.show(lines));
-  const stop = stopSignal().then(() => true);
+  const stop = stopSignal().then((signal) => {
+    process.exitCode = exitCodeOf(signal);
+    return true;
+  });
   let before: Look | undefined;
   try {
     for (;;) {
