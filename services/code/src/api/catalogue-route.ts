@@ -1,11 +1,12 @@
 /** Changes the catalogue: repositories in and off, pins, and what servers of repositories say through their webhooks. */
-import { route } from "@keelson/runtime";
+import { route, type FleetAccess } from "@keelson/runtime";
 import { z } from "zod";
 import type { RepositoryStatus } from "../catalogue-shard.ts";
 import type { Repository } from "../repository.ts";
 import { pageRowsMax, pageRowsUsual, type Page } from "../repository-page.ts";
 import { SIGNATURES, SIGNED_WITH } from "../webhook-check.ts";
 import { askCatalogue } from "./ask-catalogue.ts";
+import { directoryOf } from "./directory.ts";
 import { EVENTS, Push, otherEventOf, pushedOf } from "./pushed-repository.ts";
 
 const Name = z.string().min(1).max(512);
@@ -47,9 +48,7 @@ export const add = route({
   to: {
     kind: "custom",
     handle: async ({ body }, { access, trace }) => ({
-      repositories: (await askCatalogue<Repository[]>(access, "add", body, { trace })).map((row) => ({
-        ...row,
-      })),
+      repositories: (await changed<Repository[]>(access, "add", body, trace)).map((row) => ({ ...row })),
     }),
   },
 });
@@ -62,7 +61,7 @@ export const remove = route({
   answer: z.object({ changed: z.int() }),
   scope: "write",
   mode: "write",
-  to: { kind: "custom", handle: ({ body }, { access }) => askCatalogue(access, "remove", body) },
+  to: { kind: "custom", handle: ({ body }, { access }) => changed(access, "remove", body) },
 });
 
 export const set = route({
@@ -73,7 +72,7 @@ export const set = route({
   answer: z.object({ changed: z.int() }),
   scope: "write",
   mode: "write",
-  to: { kind: "custom", handle: ({ body }, { access }) => askCatalogue(access, "set", body) },
+  to: { kind: "custom", handle: ({ body }, { access }) => changed(access, "set", body) },
 });
 
 export const status = route({
@@ -136,3 +135,17 @@ export const webhook = route({
     },
   },
 });
+
+/** Changes the catalogue. Even a change that failed may have been made. */
+async function changed<T>(
+  access: FleetAccess,
+  method: "add" | "remove" | "set",
+  body: unknown,
+  trace?: string,
+): Promise<T> {
+  try {
+    return await askCatalogue<T>(access, method, body, { trace });
+  } finally {
+    directoryOf(access).changed();
+  }
+}

@@ -21,15 +21,24 @@ class Directory {
   readonly #access: FleetAccess;
   #known: { readonly revision: number; readonly repositories: readonly Repository[] } | undefined;
   #asking: Promise<void> | undefined;
+  /** Changes that were made through here, and how many of them the list that is known was asked for after. */
+  #changes = 0;
+  #seen = 0;
 
   constructor(access: FleetAccess) {
     this.#access = access;
   }
 
+  /** The list was changed through here: whoever searches now finds it changed, though the view says so only in a moment. */
+  changed(): void {
+    this.#changes++;
+  }
+
   async list(): Promise<Listing> {
     const revision = this.#access.shards("code").parameters?.revision ?? 0;
     try {
-      for (let asks = 0; this.#older(revision) && asks < asksMax; asks++) await this.#asked();
+      for (let asks = 0; asks < asksMax && (this.#seen < this.#changes || this.#older(revision)); asks++)
+        await this.#asked();
     } catch (error) {
       return this.#old(error instanceof Error ? error.message : String(error));
     }
@@ -55,7 +64,9 @@ class Directory {
   }
 
   async #ask(): Promise<void> {
+    const changes = this.#changes;
     this.#known = await allPages<Repository>(this.#access, "list", { patienceMs });
+    this.#seen = changes;
   }
 }
 

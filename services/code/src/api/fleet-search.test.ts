@@ -13,6 +13,7 @@ import { describe, expect, test } from "vitest";
 import type { Repository } from "../repository.ts";
 import { FilePacker } from "../search/packed-files.ts";
 import type { PackedAnswer, ShardAnswer } from "../search/search-request.ts";
+import { remove } from "./catalogue-route.ts";
 import { searchFleet, type SearchEvent } from "./fleet-search.ts";
 import { gather, type FleetAnswer } from "./gather.ts";
 import { search, stream } from "./search-route.ts";
@@ -155,6 +156,19 @@ describe("a search of the fleet", () => {
     fleet.revision = 2;
     await fleet.search("x");
     expect(fleet.asked.filter(({ shard }) => shard === "catalogue")).toHaveLength(2);
+  });
+
+  test("asks for the list again after it was changed through here, though the view does not say so yet", async () => {
+    const rows = [row(1)];
+    const fleet = new Fleet(rows);
+    await fleet.search("x");
+    const call = { access: fleet as unknown as FleetAccess, timeoutMs: 1_000 } as RouteCall;
+    if (remove.to.kind !== "custom") throw new Error("a removal is answered by itself");
+    await remove.to.handle({ body: { names: ["r2"] } } as Parameters<typeof remove.to.handle>[0], call);
+    rows.push(row(2));
+    const found = await Promise.all([fleet.search("x"), fleet.search("x")]);
+    expect(found.map(({ files }) => files.length)).toEqual([2, 2]);
+    expect(fleet.asked.filter(({ method }) => method === "list")).toHaveLength(2);
   });
 
   test("takes a list for as old as the oldest of its pages, and asks again", async () => {
