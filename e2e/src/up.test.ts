@@ -170,3 +170,15 @@ test("a wrong key in a file is an error that says what was meant, and nothing is
   expect(code).toBe(2);
   expect(existsSync(data)).toBe(false);
 });
+
+test("ends soon when its folder was removed while it ran, and says that nothing is kept", async () => {
+  const data = join(folder, "removed");
+  const { process } = await up(data);
+  rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  process.signal("SIGTERM");
+  const from = performance.now();
+  await process.endsWith(1);
+  // It takes a second; a machine that is busy may take longer, but not as long as something that was left open.
+  expect(performance.now() - from).toBeLessThan(20_000);
+  expect(process.stderr.at(-1)).toMatch(/store was removed while it was in use: what was kept there is gone/);
+}, 90_000);

@@ -18,6 +18,9 @@ import { LocalFleet } from "../up/local-fleet.ts";
 /** What a person who only wants it to run is told without asking. */
 const TOLD: readonly Decision["kind"][] = ["failed", "refused", "lost", "unsure"];
 
+/** After everything was closed. */
+const END_MS = 500;
+
 export function upCommand(): Command {
   const command = new Command("up");
   return withSettings(command, "up").action(async (options: Record<string, unknown>) => {
@@ -91,11 +94,21 @@ async function run(
   const signal = await Promise.race([stop, died]);
   say(`${signal}: stopping (again: at once)`);
   // What it is about to add is added, or the next start would find half of it.
-  await offered;
-  await shown.stop();
-  await fleet.stop();
+  try {
+    await offered;
+    await shown.stop();
+    await fleet.stop();
+  } finally {
+    endSoon();
+  }
   for (const narrator of narrators.values()) narrator.flush();
   say("stopped: everything is kept for the next start");
+}
+
+/** Whatever still waits for something when all is closed, a request that is tried again say, does not keep the process. */
+function endSoon(): void {
+  // oxlint-disable-next-line unicorn/no-process-exit -- with the exit code that is set by then.
+  setTimeout(() => process.exit(), END_MS).unref();
 }
 
 function problem(text: string): void {

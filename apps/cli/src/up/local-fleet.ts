@@ -2,6 +2,7 @@
  * A whole fleet in one process, for `keelson up`: an embedded store, folder objects, nodes with their own ports on loopback, the fleet's admin and a gateway,
  * with everything they keep in one folder. The parts are those of a real fleet and know of each other only what they would know there.
  */
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { startGateway, withAudit, withTokens, type Gateway } from "@keelson/gateway";
 import { terms, type Decision } from "@keelson/kernel";
@@ -19,7 +20,7 @@ import { EmbeddedStore, FolderLock } from "@keelson/stores/embedded";
 import { WirePool } from "@keelson/wire";
 import { parseListen } from "../config/listen.ts";
 import type { ConfigOf } from "../config/settings.ts";
-import { listenFailure } from "../failure.ts";
+import { RunError, listenFailure } from "../failure.ts";
 import { markFirstRun } from "../first-run/first-mark.ts";
 import { openAudit } from "../gateway/audit.ts";
 import { rateLimits } from "../gateway/rates.ts";
@@ -88,12 +89,17 @@ export class LocalFleet {
     }
   }
 
-  /** No more requests, then every node lets go of what it holds, then the store is closed and the folder is free. */
+  /** No more requests, then every node lets go of what it holds, then the store is closed and the folder is free. Rejects when there is no folder any more. */
   async stop(): Promise<void> {
     await this.#gateway?.stop({ graceMs: GATEWAY_GRACE_MS });
     this.#gateway = undefined;
     await Promise.all(this.#nodes.map(({ node }) => node.leave()));
     await this.#end();
+    const store = join(resolve(this.#options.config.data), "store");
+    if (!existsSync(store))
+      throw new RunError(
+        `it was stopped, but ${store} was removed while it was in use: what was kept there is gone, and the next start begins with nothing`,
+      );
   }
 
   async #start(): Promise<void> {
@@ -228,6 +234,14 @@ export class LocalFleet {
   async #end(): Promise<void> {
     await this.#gateway?.stop({ graceMs: 0 });
     this.#gateway = undefined;
-    for (const end of this.#endings.splice(0).reverse()) await end();
+    // One that fails keeps no other from being ended: what is left open would keep the process from ending.
+    let failed: { readonly error: unknown } | undefined;
+    for (const end of this.#endings.splice(0).reverse())
+      try {
+        await end();
+      } catch (error) {
+        failed ??= { error };
+      }
+    if (failed) throw failed.error;
   }
 }

@@ -133,3 +133,10 @@ async function firstLine(child: ChildProcess): Promise<string> {
   const [chunk] = (await once(child.stdout as NonNullable<typeof child.stdout>, "data")) as [Buffer];
   return chunk.toString().trim();
 }
+
+test("a folder that was removed meanwhile is released without a word, and can be made anew", () => {
+  const lock = FolderLock.acquire(folder, clock);
+  rmSync(folder, { recursive: true });
+  lock.release();
+  FolderLock.acquire(folder, clock).release();
+});

@@ -66,13 +66,17 @@ export class FolderLock {
     );
   }
 
-  /** Leaves the folder to others. Releasing twice is fine. */
+  /** Leaves the folder to others. Releasing twice is fine, and so is a folder that somebody removed meanwhile: nobody has it then. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
     const draft = `${this.#file}.released`;
-    writeFileSync(draft, JSON.stringify({ ...this.#holder, released: true }));
-    renameSync(draft, this.#file);
+    try {
+      writeFileSync(draft, JSON.stringify({ ...this.#holder, released: true }));
+      renameSync(draft, this.#file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
   }
 }
 
