@@ -3,12 +3,13 @@
  * again, and tells a webhook when more or fewer nodes are wanted.
  */
 import type { Clock, Timer } from "@keelson/kernel";
-import { Autoscaler, type FleetFacts, type ScaleTerms, type ScaleWish } from "./autoscale.ts";
+import { Autoscaler, type FleetFacts, type ScaleTerms } from "./autoscale.ts";
 import type { RepositoryCatalogue } from "./catalogue.ts";
 import type { Figures } from "./fleet-figures.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import { busiest, leftLoads } from "./node-load.ts";
 import type { Repository } from "./repository.ts";
+import { ScaleWebhook } from "./scale-webhook.ts";
 
 interface CaretakerPorts {
   readonly clock: Clock;
@@ -25,13 +26,11 @@ interface CaretakerPorts {
 /** Room must be there with something to spare, twice in a row, before a repository is woken for it. */
 const spare = 1.25;
 const wokenReason = "there is room again";
-const webhookTimeoutMs = 5_000;
-/** A wish that stands is told again this often, for those who were not listening. */
-const repeatMs = 300_000;
 
 export class Caretaker {
   readonly #ports: CaretakerPorts;
   readonly #scaler: Autoscaler;
+  readonly #webhook: ScaleWebhook;
   #timer: Timer | undefined;
   #stopped = false;
   #roomSeen = false;
@@ -39,19 +38,20 @@ export class Caretaker {
   #woken: number | undefined;
   /** What was free when a repository was woken for which there was no room after all: it lay in gaps, or on nodes that may not take it. As long as that has not changed, it would be so again. */
   readonly #inVain = new Map<number, number>();
-  /** Undefined at first: who looked after the fleet before may have told something that is no longer so. */
-  #told: { readonly wish: string; readonly at: number } | undefined;
   #claims = 0;
 
   constructor(ports: CaretakerPorts) {
     this.#ports = ports;
     this.#scaler = new Autoscaler(ports.scale);
+    const { clock, scale, log } = ports;
+    this.#webhook = new ScaleWebhook({ clock, url: scale.webhook, log });
     this.#arm();
   }
 
   stop(): void {
     this.#stopped = true;
     this.#timer?.cancel();
+    this.#webhook.stop();
     this.#ports.metrics.set("code_scale_wish", 0);
   }
 
@@ -66,7 +66,7 @@ export class Caretaker {
 
   async #look(): Promise<void> {
     await this.#wake();
-    await this.#scale();
+    this.#scale();
     await this.#tidy();
   }
 
@@ -115,15 +115,12 @@ export class Caretaker {
     if (row) log("rests again: nobody has room for it", { repository: row.name });
   }
 
-  async #scale(): Promise<void> {
+  #scale(): void {
     const { clock, metrics } = this.#ports;
     const facts = this.#facts();
     const wish = this.#scaler.judge(facts, clock.now());
     metrics.set("code_scale_wish", { up: 1, down: -1, none: 0 }[wish.direction]);
-    const text = [wish.direction, ...wish.signals].join();
-    const told = this.#told;
-    if (told?.wish === text && (wish.direction === "none" || clock.now() - told.at < repeatMs)) return;
-    if (await this.#tell(wish, facts)) this.#told = { wish: text, at: clock.now() };
+    this.#webhook.tell(wish, facts);
   }
 
   #facts(): FleetFacts {
@@ -152,26 +149,6 @@ export class Caretaker {
     const { catalogue, clock, figures } = this.#ports;
     const [gone] = leftLoads(new Set(figures.nodes), catalogue.loads, clock.wall());
     if (gone !== undefined) await catalogue.load(gone, undefined);
-  }
-
-  /** True when there is nobody to tell, or it was heard. */
-  async #tell(wish: ScaleWish, facts: FleetFacts): Promise<boolean> {
-    const { scale, log } = this.#ports;
-    log("the fleet's size", { wish: wish.direction, reasons: wish.reasons });
-    if (scale.webhook === undefined) return true;
-    try {
-      const answer = await fetch(scale.webhook, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ service: "code", wish: wish.direction, reasons: wish.reasons, facts }),
-        signal: AbortSignal.timeout(webhookTimeoutMs),
-      });
-      if (!answer.ok) log("the webhook did not take the wish", { status: answer.status });
-      return answer.ok;
-    } catch (error) {
-      log("the webhook cannot be reached", { why: String(error) });
-      return false;
-    }
   }
 }
 
