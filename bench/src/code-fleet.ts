@@ -1,6 +1,6 @@
 /**
  * The fleet of code search in full: node processes on a real store, generated repositories, queries without a pause, and what can go wrong with them: kill -9 with one and with
- * two replicas, a drain, pushes, a flipped byte, too little memory. Every answer is judged.
+ * two replicas, a store that stands still, a drain, pushes, a flipped byte, too little memory. Every answer is judged.
  */
 import { parseArgs } from "node:util";
 import {
@@ -9,6 +9,7 @@ import {
   drainTrial,
   flipTrial,
   oneReplicaTrial,
+  outageTrial,
   pushTrial,
   twoReplicasTrial,
   type RunTerms,
@@ -26,7 +27,8 @@ const CROWD = 18;
 
 const codeFleet: Bench = {
   name: "code-fleet",
-  title: "code search in many processes: kill -9 under load, drain, push, flipped byte, too little memory",
+  title:
+    "code search in many processes: kill -9 and a store outage under load, drain, push, flipped byte, too little memory",
   async run({ args, progress }) {
     const terms: RunTerms = { ...readOptions(args), progress };
     await ensureServers([terms.store], progress);
@@ -45,6 +47,7 @@ const codeFleet: Bench = {
     await during(CodeRun.start(terms, { replicas: 2 }), async (run) => {
       await run.fill();
       await note("twoReplicas", twoReplicasTrial(run, true));
+      await note("outage", outageTrial(run, true));
     });
     await during(CodeRun.start(terms, { settings: ["verifyMs = 3000", "pollMs = 3000"] }), async (run) => {
       await run.fill();

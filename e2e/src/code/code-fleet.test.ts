@@ -5,6 +5,7 @@
 import { afterEach, expect, test } from "vitest";
 import { CodeRun, type RunTerms, type Trial } from "./code-run.ts";
 import { oneReplicaTrial } from "./one-replica-trial.ts";
+import { outageTrial } from "./outage-trial.ts";
 import { twoReplicasTrial } from "./two-replicas-trial.ts";
 
 const FULL = process.env["KEELSON_CODE_FULL"] === "1";
@@ -30,33 +31,34 @@ interface Case {
   readonly store: RunTerms["store"];
   readonly replicas: number;
   readonly what: string;
-  readonly trial: (run: CodeRun) => Promise<Trial>;
+  /** One after the other. */
+  readonly trials: readonly ((run: CodeRun) => Promise<Trial>)[];
 }
 
 const ALL = (["redis", "etcd"] as const).flatMap((store): Case[] => [
   {
     store,
     replicas: 2,
-    what: "with two replicas a kill -9 under load fails no answer and makes none wrong",
-    trial: (of) => twoReplicasTrial(of, FULL),
+    what: "with two replicas neither a kill -9 nor an outage of the store under load fails an answer or makes one wrong",
+    trials: [(of) => twoReplicasTrial(of, FULL), (of) => outageTrial(of, FULL)],
   },
   {
     store,
     replicas: 1,
     what: "with one replica every gap is said to be one, and closes",
-    trial: (of) => oneReplicaTrial(of, BUILD_MS, FULL),
+    trials: [(of) => oneReplicaTrial(of, BUILD_MS, FULL)],
   },
 ]);
 /** In short form each store has one of the two. */
 const CASES = FULL ? ALL : ALL.filter(({ store, replicas }) => (store === "redis") === (replicas === 2));
 
-for (const { store, replicas, what, trial } of CASES)
+for (const { store, replicas, what, trials } of CASES)
   test(
     `on ${store}, ${what}`,
     async () => {
       run = await CodeRun.start({ ...TERMS, store }, { replicas });
       await run.fill();
-      expect(await trial(run)).toMatchObject({ broken: [] });
+      for (const trial of trials) expect(await trial(run)).toMatchObject({ broken: [] });
     },
     TEST_MS,
   );

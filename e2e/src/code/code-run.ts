@@ -155,6 +155,11 @@ export class CodeRun {
     this.fleet.kill(name);
   }
 
+  /** SIGSTOP is an outage, and SIGCONT its end. */
+  signalStore(signal: "SIGSTOP" | "SIGCONT"): Promise<void> {
+    return this.#server.kill(signal);
+  }
+
   async auctions(): Promise<AuctionFigures> {
     const each = await Promise.all([...this.fleet.nodes.keys()].map((node) => this.#auctionsOf(node)));
     return each.reduce(added, this.#lost);
