@@ -105,7 +105,8 @@ export async function gather(
         "bytesScanned",
       ] as const)
         counts[name] += answer.counts[name];
-      if (counts.matches >= (limits.matchesEnough ?? Infinity)) {
+      const found = limits.shownAs?.linesApart === true ? counts.lines : counts.matches;
+      if (found >= (limits.matchesEnough ?? Infinity)) {
         const left = counts.asked - repositories.length - missing.length;
         counts.notWaitedFor = Math.max(0, left);
         if (left > 0)

@@ -24,7 +24,6 @@ interface ShownLine {
   readonly Before: string | null;
   readonly After: string | null;
   readonly FileName: boolean;
-  readonly LineFragments?: readonly unknown[] | null;
 }
 
 interface ZoektAnswer {
@@ -70,8 +69,8 @@ async function searchCode(args: Record<string, unknown>, api: McpApi): Promise<s
   })) as ZoektAnswer;
   const lines = [`${Result.MatchCount} matches in ${Result.FileCount} files`, ...lacking(Result)];
   if (Result.FileCount === 0) lines.push(...hints(args, Result));
-  // What goes on over several lines is a part of each of them.
-  const matches = Math.min(shown, matchesShown(Result.Files));
+  // Lines are counted, as they are shown.
+  const matches = Result.Files.reduce((sum, { LineMatches }) => sum + LineMatches.length, 0);
   if (matches < Result.MatchCount)
     lines.push(
       `The best ${matches} are shown, of ${Result.Files.length} files: narrow with repo, file or lang, or ask for more with max_results (${resultsMax} at most)`,
@@ -102,13 +101,6 @@ function hints(args: Record<string, unknown>, { ShardsScanned, Missing }: ZoektA
     (name) => args[name] !== undefined && args[name] !== false,
   );
   return narrow.length === 0 ? [] : [`Nothing has it: try again without ${narrow.join(" or ")}`];
-}
-
-function matchesShown(files: ZoektAnswer["Result"]["Files"]): number {
-  let matches = 0;
-  for (const { LineMatches } of files)
-    for (const { LineFragments } of LineMatches) matches += Math.max(1, LineFragments?.length ?? 1);
-  return matches;
 }
 
 /** From the top of the file, each line once, whichever match it is around. The best come first in an answer. */

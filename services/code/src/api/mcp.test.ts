@@ -106,20 +106,20 @@ test("searches text as text, tells exact counts and the commit, and says what is
   );
 });
 
-test("a match over three lines is one of those that are shown, not three", async () => {
+test("lines are counted, those of a match over three like others, and those with several matches once", async () => {
   const line = (LineNumber: number) => ({
     LineNumber,
     Line: base64("x\n"),
     Before: null,
     After: null,
     FileName: false,
-    LineFragments: [{}],
+    LineFragments: LineNumber === 3 ? [{}, {}, {}] : [{}],
   });
   const file = { Repository: "r", FileName: "a.go", Version: "0123", LineMatches: [1, 2, 3].map(line) };
-  const Result = { MatchCount: 2, FileCount: 1, Files: [file], Missing: [], Limits: [] };
+  const Result = { MatchCount: 5, FileCount: 1, Files: [file], Missing: [], Limits: [] };
   const args = { pattern: "x", max_results: 1 };
   const { answers } = await talk([call("search_code", args)], () => ({ Result }));
-  expect(textOf(answers[0])).toContain("2 matches in 1 files\nThe best 1 are shown, of 1 files");
+  expect(textOf(answers[0])).toContain("5 matches in 1 files\nThe best 3 are shown, of 1 files");
 });
 
 test("reads some lines of a file, at its commit", async () => {

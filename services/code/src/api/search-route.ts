@@ -8,7 +8,7 @@ import { searchFleet, searchPacked, unpacked, type FleetSearch } from "./fleet-s
 import { filesShownMax, gather, type FleetAnswer } from "./gather.ts";
 import { shownSize, type ShownAs } from "./shown-size.ts";
 import { asRead } from "./unread-answers.ts";
-import { shardMatches } from "./zoekt.ts";
+import { matchCount, shardMatches } from "./zoekt.ts";
 import { zoektAnswer, zoektItem } from "./zoekt-json.ts";
 import { readSearch, type ZoektOptions } from "./zoekt-request.ts";
 import { refusing, zoektRefusal } from "./refusal.ts";
@@ -171,7 +171,7 @@ async function* found(asked: Wanted, call: RouteCall): AsyncGenerator<StreamedIt
       const [files, partial] = fitting(answer, shownAs(asked.options));
       totals.Answered++;
       totals.FileCount += counts.files;
-      totals.MatchCount += counts.matches;
+      totals.MatchCount += matchCount(counts, asked.options);
       if (partial !== undefined || stale !== undefined) totals.Partial = true;
       if (answer.facets) facets?.add(repository.name, counts.files, answer.facets);
       if (counts.files > 0 || partial !== undefined)
@@ -181,7 +181,7 @@ async function* found(asked: Wanted, call: RouteCall): AsyncGenerator<StreamedIt
             Repository: repository.name,
             Version: repository.heads[0]?.commit ?? "",
             FileCount: counts.files,
-            MatchCount: counts.matches,
+            MatchCount: matchCount(counts, asked.options),
             Partial: partial ?? "",
             Stale: stale ?? "",
           },

@@ -81,7 +81,7 @@ export async function zoektAnswer(
   const out = new Writer();
   out.add('{"Result":{"Files":');
   await out.list(answer.files, (found) => writeFile(out, found, options));
-  out.add(`,${JSON.stringify(zoektTotals(answer, durationMs())).slice(1)}}`);
+  out.add(`,${JSON.stringify(zoektTotals(answer, options, durationMs())).slice(1)}}`);
   return out.done();
 }
 

@@ -23,8 +23,20 @@ export function shardMatches({
   return MaxDocDisplayCount ? Math.max(shardMatchesMax, MaxDocDisplayCount) : shardMatchesMax;
 }
 
+/** What zoekt calls matches: lines where it shows lines, and matches where it shows chunks. */
+export function matchCount(
+  { lines, matches }: Pick<FleetAnswer["counts"], "lines" | "matches">,
+  { ChunkMatches }: ZoektOptions,
+): number {
+  return ChunkMatches === true ? matches : lines;
+}
+
 /** All but the files. */
-export function zoektTotals(answer: FleetAnswer, durationMs: number): Record<string, unknown> {
+export function zoektTotals(
+  answer: FleetAnswer,
+  options: ZoektOptions,
+  durationMs: number,
+): Record<string, unknown> {
   const { counts, missing, limits, repositories } = answer;
   return {
     ContentBytesLoaded: counts.bytesScanned,
@@ -39,7 +51,7 @@ export function zoektTotals(answer: FleetAnswer, durationMs: number): Record<str
     ShardsScanned: repositories.length,
     ShardsSkipped: counts.notWaitedFor,
     ShardsSkippedFilter: counts.leftOut,
-    MatchCount: counts.matches,
+    MatchCount: matchCount(counts, options),
     NgramMatches: 0,
     NgramLookups: 0,
     Wait: 0,

@@ -72,6 +72,7 @@ export interface SearchResult {
 /** Exact, unless the result says it is partial. */
 export interface SearchCounts {
   readonly files: number;
+  /** That have a part of a match; a file of which only the name matched, or nothing was looked for in, is one. */
   readonly lines: number;
   readonly matches: number;
   readonly documents: number;

@@ -123,7 +123,12 @@ function searchSegment(
         };
         counts.files += 1;
         const lines = locate(found, sink);
-        counts.lines += lines;
+        counts.lines +=
+          content.count === 0
+            ? 1
+            : contentAtoms.every(({ pattern }) => pattern.lineBound)
+              ? lines
+              : linesTouched(found, terms.checkpoint);
         counts.matches +=
           content.count > 0
             ? terms.firstOfLine
@@ -152,6 +157,44 @@ function together(atoms: readonly TextAtom[], side: "content" | "path", merged: 
     merged,
   );
   return merged;
+}
+
+/** Lines that are looked at between two looks at the time. */
+const STEP_LINES = 1_000;
+
+/** How many lines have a part of a match, where matches may go on over several. What is nothing but line breaks is on the line where it begins. */
+function linesTouched({ content, open, document }: Found, checkpoint: () => void): number {
+  const { segment, arena } = open;
+  const start = segment.start(document);
+  const text = arena.bytes.subarray(start, start + segment.contentBytes(document));
+  let lines = 0;
+  /** Where the last line that was counted ends. */
+  let countedTo = -1;
+  let steps = 0;
+  const touch = (at: number, end: number): void => {
+    if (at > countedTo) lines += 1;
+    countedTo = Math.max(countedTo, end);
+  };
+  for (let i = 0; i < content.count; i += 1) {
+    const from = content.pairs[i * 2]! - start;
+    const to = content.pairs[i * 2 + 1]! - start;
+    let touched = false;
+    for (let at = from; at < to;) {
+      if (++steps % STEP_LINES === 0) checkpoint();
+      const end = lineEnd(text, at);
+      if (at < end) touch(at, end);
+      touched ||= at < end;
+      at = end + 1;
+    }
+    if (!touched) touch(from, lineEnd(text, from));
+  }
+  return lines;
+}
+
+/** Where its line break is, or its end. */
+function lineEnd(text: Uint8Array, at: number): number {
+  const end = text.indexOf(10, at);
+  return end === -1 ? text.length : end;
 }
 
 /** Where the kernels find the blocks of the segment, and the line breaks before each. */
