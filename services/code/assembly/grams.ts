@@ -304,30 +304,42 @@ export function markUnbroken(text: usize, end: usize, blockShift: u32, bitmap: u
   }
 }
 
-/** Spreads every bit over the blocks that a line of its block can reach: to each side the next block that the document goes on into, and beyond it while blocks have no line break. */
+/**
+ * Spreads every bit over the blocks that a line of its block can reach: to each side the next block that the document goes on into, and beyond it while blocks have no line break.
+ * Without `unbroken` (0) not beyond it.
+ */
 export function spreadLines(bitmap: usize, joined: usize, unbroken: usize, blocks: u32): void {
   let on = false;
   for (let b: u32 = 0; b < blocks; b += 1) {
     const byte = bitmap + (b >> 3);
+    // Most have few: eight of them are passed over at a time.
+    if (!on && (b & 7) == 0 && load<u8>(byte) == 0) {
+      b += 7;
+      continue;
+    }
     const bit: u32 = (1 as u32) << (b & 7);
     if ((load<u8>(byte) & bit) != 0) on = true;
     else if (on) {
       on = (load<u8>(joined + (b >> 3)) & bit) != 0;
       if (on) {
         store<u8>(byte, load<u8>(byte) | bit);
-        on = (load<u8>(unbroken + (b >> 3)) & bit) != 0;
+        on = unbroken != 0 && (load<u8>(unbroken + (b >> 3)) & bit) != 0;
       }
     }
   }
   on = false;
   for (let b: i32 = (blocks as i32) - 1; b >= 0; b -= 1) {
     const byte = bitmap + (b >> 3);
+    if (!on && (b & 7) == 7 && load<u8>(byte) == 0) {
+      b -= 7;
+      continue;
+    }
     const bit: u32 = (1 as u32) << (b & 7);
     const goesOn = (load<u8>(joined + (b >> 3)) & bit) != 0;
     if ((load<u8>(byte) & bit) != 0) on = goesOn;
     else if (on) {
       store<u8>(byte, load<u8>(byte) | bit);
-      on = goesOn && (load<u8>(unbroken + (b >> 3)) & bit) != 0;
+      on = goesOn && unbroken != 0 && (load<u8>(unbroken + (b >> 3)) & bit) != 0;
     }
   }
 }

@@ -35,7 +35,7 @@ const STOP: u32 = 5;
 
 const UNBOUNDED: u32 = 0xffffffff;
 /** Where only the first match of a line is wanted, one that is longer may be cut where it could have ended too: lines of megabytes are not read to their end. */
-const LONG_MATCH: usize = 65536;
+const LONG_MATCH: usize = 4096;
 /** Bytes that `skim` reads of each part in one call: less than a millisecond's worth, and a few when the table does not fit the processor's caches. */
 const SKIM_FUEL: usize = 131072;
 
@@ -51,6 +51,7 @@ class Context {
   scanStart: u32;
   /** Nothing is read from here on: the end of the line when there is a substring to look for, else of the region. 0 before the first line. */
   scanEnd: u32;
+  /** The substring is looked for up to here, which may be in the middle of a line. */
   regionEnd: u32;
   docStart: u32;
   docEnd: u32;
@@ -87,6 +88,8 @@ class Context {
   /** Where blocks are, to pass over those without a line break. */
   blocks: u32;
   rareC: u32;
+  /** The most bytes that a match can have; 0 when that is not known, or too many to matter. */
+  longest: u32;
 }
 
 export function scan(context: usize): u32 {
@@ -114,8 +117,7 @@ export function scan(context: usize): u32 {
       phase = START;
     }
     if (phase == START) {
-      const kind: usize = at == c.docStart ? 0 : load<u8>(kinds + load<u8>(at - 1));
-      c.state = load<u32>(context + offsetof<Context>("forward0") + (kind << 2));
+      c.state = startState(c, at);
       c.lastEnd = 0;
       c.scanStart = at as u32;
       phase = FORWARD;
@@ -190,7 +192,11 @@ export function scan(context: usize): u32 {
         if (lastEnd != 0 || at == c.scanEnd) break;
         // Nothing with the substring at `hit`. When the next one is near, what was read so far may belong to it.
         const hit = seek(c, (c.hit as usize) + 1);
-        if (hit >= c.scanEnd || (c.before != UNBOUNDED && hit - at > c.before && hit > at)) {
+        if (
+          hit >= c.regionEnd ||
+          hit >= c.scanEnd ||
+          (c.before != UNBOUNDED && hit - at > c.before && hit > at)
+        ) {
           c.seekFrom = hit as u32;
           break;
         }
@@ -331,6 +337,12 @@ function phaseAfter(c: Context, at: usize): u32 {
   return START;
 }
 
+/** The state to start in, by what lies before. */
+function startState(c: Context, at: usize): u32 {
+  const kind: usize = at == c.docStart ? 0 : load<u8>((c.kinds as usize) + load<u8>(at - 1));
+  return load<u32>(changetype<usize>(c) + offsetof<Context>("forward0") + (kind << 2));
+}
+
 /** How far the match that was found may go. */
 function lastStop(c: Context, at: usize): usize {
   if (c.firstOfLine == 0) return c.scanEnd;
@@ -432,21 +444,31 @@ function keep(piece: usize, at: usize, state: usize): void {
   store<u32>(piece, state as u32, 8);
 }
 
-/** Cuts whole lines [from, to) into four parts of about the same length, each from a line's start. */
+/**
+ * Cuts [from, to) into four parts of about the same length, each from a line's start. A line may be long: where no match is longer than `longest`, it is cut anywhere, and
+ * each part goes on for so much into the next.
+ */
 export function skimStart(context: usize, pieces: usize, from: usize, to: usize): void {
   const c = changetype<Context>(context);
   let at = from;
   for (let i: usize = 0; i < 4; i += 1) {
     let end = to;
+    let next = to;
     if (i < 3) {
       const wanted = max(at, from + (((to - from) * (i + 1)) >> 2));
-      end = indexOf(wanted, to, 10);
-      if (end < to) end += 1;
+      const near = c.longest == 0 ? to : min(to, wanted + c.longest);
+      end = indexOf(wanted, near, 10);
+      if (end < near) next = end = end + 1;
+      else if (near < to) {
+        next = wanted;
+        // One byte more is read, to see what comes after.
+        end = near + 1;
+      }
     }
     store<u32>(pieces, at as u32);
     store<u32>(pieces, end as u32, 4);
-    store<u32>(pieces, at == end ? 0 : at == c.docStart ? c.forward0 : c.forward1, 8);
-    at = end;
+    store<u32>(pieces, at == end ? 0 : startState(c, at), 8);
+    at = next;
     pieces += 12;
   }
 }

@@ -16,8 +16,10 @@ export type GramPlan =
 
 export interface GramAnalysis {
   readonly plan: GramPlan;
-  /** A character beyond ASCII may stand for a letter in it; blocks with such characters are candidates whatever the plan says. */
+  /** A character beyond ASCII may stand for a letter in it: where there are such characters the folded plan counts or, without one, blocks that have them are candidates whatever the plan says. */
   readonly folds: boolean;
+  /** The same with these characters beside the letters, where that makes few strings. */
+  readonly foldedPlan: GramPlan | undefined;
 }
 
 interface Part {
@@ -41,12 +43,17 @@ const FEW = 8;
 const AND_MAX = 32;
 /** Strings of one plan; an expression with more alternatives is looked for everywhere. */
 const STRINGS_MAX = 512;
+/** Letters with such a character beside them that are asked for both ways: each makes twice as many strings. */
+const FOLDS_MAX = 4;
 
 /** `checkpoint` is called for each part, and may throw to stop. */
 export function analyseGrams(node: Node, checkpoint: () => void = () => undefined): GramAnalysis {
-  const analyser = new Analyser(checkpoint);
-  const part = settle(analyser.part(node));
-  return { plan: part.plan, folds: analyser.folds };
+  const analyser = new Analyser(checkpoint, false);
+  const { plan } = settle(analyser.part(node));
+  if (analyser.folds === 0 || analyser.folds > FOLDS_MAX)
+    return { plan, folds: analyser.folds > 0, foldedPlan: undefined };
+  const folded = settle(new Analyser(checkpoint, true).part(node)).plan;
+  return { plan, folds: true, foldedPlan: folded.kind === "all" ? undefined : folded };
 }
 
 /** The plan of a substring given as bytes. */
@@ -55,11 +62,15 @@ export function literalPlan(bytes: Uint8Array): GramPlan {
 }
 
 class Analyser {
-  folds = false;
+  /** How many sets of characters have one beyond ASCII that folds to a letter. */
+  folds = 0;
   readonly #checkpoint: () => void;
+  readonly #folded: boolean;
 
-  constructor(checkpoint: () => void) {
+  /** `folded`: with characters beyond ASCII that fold to letters. */
+  constructor(checkpoint: () => void, folded: boolean) {
     this.#checkpoint = checkpoint;
+    this.#folded = folded;
   }
 
   part(node: Node): Part {
@@ -108,7 +119,7 @@ class Analyser {
     if (size(ranges) <= SET_MAX * 3) {
       for (let i = 0; i < ranges.length; i += 2) {
         for (let at = ranges[i]!; at <= ranges[i + 1]!; at += 1) {
-          if (folded && (at === 0x212a || at === 0x17f)) this.folds = true;
+          if (folded && !this.#folded && (at === 0x212a || at === 0x17f)) this.folds += 1;
           else strings.add(classString(Buffer.from(String.fromCodePoint(at))));
         }
       }

@@ -37,6 +37,7 @@ const field = {
   fuel: 34,
   blocks: 35,
   rareC: 36,
+  longest: 37,
 } as const;
 
 const DONE = 0;
@@ -53,6 +54,16 @@ const FUEL_BYTES = 262_144;
 const WINDOW_BYTES = 8_388_608;
 const REACH_BYTES_MAX = 1_048_576;
 const UNBOUNDED = 0xffff_ffff;
+
+/** What of a text is looked at for one run of candidate blocks. */
+interface Region {
+  /** Where a match may start at the earliest. */
+  readonly at: number;
+  /** From where on the substring is looked for, if there is one to look for. */
+  readonly seekFrom: number;
+  readonly end: number;
+  readonly needle: boolean;
+}
 
 /** Where a matcher may work. */
 export interface MatcherPlace {
@@ -101,8 +112,8 @@ export class Matcher {
   }
 
   /**
-   * Appends every match in the text [docStart, docEnd) that starts in [from, to), or, when matches stay within lines, lies in a line that reaches into it.
-   * `folding` says whether a part of the text may hold characters that fold to ASCII letters. Requires that calls for one text go from left to right and do not overlap.
+   * Appends every match in the text [docStart, docEnd) that starts in [from, to), or has the substring that every match has there, or, when matches stay within lines, lies in a line that
+   * reaches into it. `folding` says whether a part of the text may hold characters that fold to ASCII letters. Requires that calls for one text go from left to right and do not overlap.
    */
   collect(
     docStart: number,
@@ -159,39 +170,34 @@ export class Matcher {
     out: MatchList,
   ): void {
     const { kernels, scratch, checkpoint, firstOfLine } = this.#place;
-    const { literal, lineBound, before, after } = this.#pattern;
-    const regionEnd = lineBound ? this.#lineEnd(to, docEnd) : docEnd;
-    // What lies in lines that the region before reached into is done.
-    if (out.scannedTo >= regionEnd) return;
-    const regionStart = lineBound
-      ? this.#lineStart(Math.max(docStart, out.scannedTo), Math.max(from, out.scannedTo))
-      : docStart;
-    const needle = literal !== undefined && !(literal.folds && folding(regionStart, regionEnd));
-    if (!lineBound) {
-      const first = needle
-        ? kernels.find(docStart, docEnd, this.#needle, this.#mask, literal.bytes.length, ...this.#rare) >>> 0
-        : docStart;
-      if (needle && first >= docEnd) return;
-    }
+    const { literal, lineBound, near, longest, before, after } = this.#pattern;
+    const region = lineBound
+      ? near && !(literal!.folds && folding(from, to))
+        ? this.#nearNeedle(docStart, docEnd, from, to, out)
+        : this.#lines(docStart, docEnd, from, to, folding, out)
+      : this.#wholeText(docStart, docEnd, folding);
+    if (region === undefined) return;
+    const { needle } = region;
     this.#prepare();
     const c = this.#context >>> 2;
     const words = this.#words;
     const matches = scratch + scratchLayout.matches;
     words[c + field.phase] = 0;
-    words[c + field.at] = lineBound ? Math.max(regionStart, this.#resume(out, docEnd)) : docStart;
+    words[c + field.at] = region.at;
     words[c + field.scanEnd] = 0;
-    words[c + field.seekFrom] = 0;
+    words[c + field.seekFrom] = region.seekFrom;
+    words[c + field.longest] = longest;
     words[c + field.before] = reach(before);
     words[c + field.after] = reach(after);
     words[c + field.firstOfLine] = firstOfLine && lineBound ? 1 : 0;
     words[c + field.fuel] = FUEL_BYTES;
-    words[c + field.regionEnd] = regionEnd;
+    words[c + field.regionEnd] = region.end;
     words[c + field.docStart] = docStart;
     words[c + field.docEnd] = docEnd;
     words[c + field.previousEnd] = out.lastEnd;
-    words[c + field.needleLength] = needle && lineBound ? literal.bytes.length : 0;
-    if (lineBound && !needle && !this.#forward!.rests && !this.#skim(c, regionEnd)) {
-      out.scannedTo = regionEnd;
+    words[c + field.needleLength] = needle && lineBound ? literal!.bytes.length : 0;
+    if (lineBound && !needle && !this.#forward!.rests && !this.#skim(c, region.end)) {
+      out.scannedTo = region.end;
       return;
     }
     for (;;) {
@@ -202,7 +208,60 @@ export class Matcher {
       if (status === DONE) break;
       checkpoint();
     }
-    out.scannedTo = regionEnd;
+    if (!needle || !near) out.scannedTo = region.end;
+    // It read on to the end of the line, so what comes after in that line is done too.
+    else if (words[c + field.at]! >= words[c + field.scanEnd]!) out.scannedTo = words[c + field.at]!;
+  }
+
+  /** All of it, unless it has not the substring that every match has. */
+  #wholeText(
+    docStart: number,
+    docEnd: number,
+    folding: (from: number, to: number) => boolean,
+  ): Region | undefined {
+    const { literal } = this.#pattern;
+    const needle = literal !== undefined && !(literal.folds && folding(docStart, docEnd));
+    if (needle) {
+      const { kernels } = this.#place;
+      const first =
+        kernels.find(docStart, docEnd, this.#needle, this.#mask, literal.bytes.length, ...this.#rare) >>> 0;
+      if (first >= docEnd) return undefined;
+    }
+    return { at: docStart, seekFrom: 0, end: docEnd, needle };
+  }
+
+  /** The substring starts in [from, to), and a match not long before it: the line may begin a megabyte earlier. */
+  #nearNeedle(
+    docStart: number,
+    docEnd: number,
+    from: number,
+    to: number,
+    out: MatchList,
+  ): Region | undefined {
+    const seekFrom = Math.max(from, out.scannedTo);
+    const at = Math.max(docStart, this.#resume(out, docEnd));
+    if (Math.max(seekFrom, at) >= to) return undefined;
+    const end = Math.min(docEnd, to + this.#pattern.literal!.bytes.length - 1);
+    return { at, seekFrom, end, needle: true };
+  }
+
+  /** Whole lines; of a long one as much as a match with something in [from, to) can reach. */
+  #lines(
+    docStart: number,
+    docEnd: number,
+    from: number,
+    to: number,
+    folding: (from: number, to: number) => boolean,
+    out: MatchList,
+  ): Region | undefined {
+    const { literal, longest } = this.#pattern;
+    const end = this.#lineEnd(to, longest === 0 ? docEnd : Math.min(docEnd, to + longest + 1));
+    // What lies in lines that the region before reached into is done.
+    if (out.scannedTo >= end) return undefined;
+    const lowest = Math.max(docStart, out.scannedTo, longest === 0 ? 0 : from - longest);
+    const start = this.#lineStart(lowest, Math.max(from, out.scannedTo));
+    const needle = literal !== undefined && !(literal.folds && folding(start, end));
+    return { at: Math.max(start, this.#resume(out, docEnd)), seekFrom: 0, end, needle };
   }
 
   /** Whether the lines of the region may have a match. */
@@ -220,7 +279,9 @@ export class Matcher {
       if (status === PAUSE) continue;
       if (status !== NEED) {
         // Up to where the first part came there is nothing.
-        words[c + field.at] = this.#lineStart(at, words[pieces >>> 2]!);
+        const came = words[pieces >>> 2]!;
+        const { longest } = this.#pattern;
+        words[c + field.at] = this.#lineStart(longest === 0 ? at : Math.max(at, came - longest), came);
         return true;
       }
       const dfa = this.#forward!;

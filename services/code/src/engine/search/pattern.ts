@@ -4,23 +4,31 @@ import { NEEDLE_BYTES_MAX } from "../memory/scratch.ts";
 import type { RegexQuery, SubstringQuery } from "../query.ts";
 import { foldSet } from "../regex/case-fold.ts";
 import { analyseGrams, literalPlan, type GramPlan } from "../regex/gram-plan.ts";
+import { needleGrams } from "../regex/needle-grams.ts";
 import { plainLiteral, requiredLiteral, type Literal } from "../regex/literal.ts";
 import { parseRegex } from "../regex/parse.ts";
 import { checkSize, compile, weight, type Program } from "../regex/program.ts";
 import { simplify } from "../regex/simplify.ts";
-import { canMatchLineBreak, type Node } from "../regex/syntax.ts";
+import { bytesMax, canMatchLineBreak, type Node } from "../regex/syntax.ts";
 import { rarity } from "./rare-bytes.ts";
 
 export interface Pattern {
   readonly plan: GramPlan;
-  /** Blocks with characters beyond ASCII that fold to letters are candidates too. */
+  /** Blocks with characters beyond ASCII that fold to letters are candidates too, unless there is a plan that has these characters in it. */
   readonly folds: boolean;
+  readonly foldedPlan: GramPlan | undefined;
   readonly literal: Literal | undefined;
   /** Nothing but the literal. */
   readonly whole: boolean;
   /** How many bytes of a match can lie before and after the literal. */
   readonly before: number;
   readonly after: number;
+  /** Every match lies in one line and starts so soon before the literal that only blocks in which the literal starts are looked into. */
+  readonly near: boolean;
+  /** The grams of the literal, where `near` and the plan does not ask for just these. */
+  readonly needleGrams: Uint32Array | undefined;
+  /** The most bytes that a match can have; 0 when there is no limit, or it is too high to matter. */
+  readonly longest: number;
   /** No match contains a line break, so each lies in one line. */
   readonly lineBound: boolean;
   readonly withinLines: boolean;
@@ -31,7 +39,11 @@ export interface Pattern {
 }
 
 /** Of all places of a text: what is more frequent costs more to look for than it saves. */
-const NEEDLE_RARITY_MAX = 0.025;
+const NEEDLE_RARITY_MAX = 0.008;
+/** A match that starts earlier before the literal is looked for from the start of its line. */
+const NEAR_BYTES_MAX = 4_096;
+/** Twice this and a little more must fit a block, so that what is read around two blocks does not overlap when there is one between them. */
+const LONGEST_BYTES_MAX = 2_048;
 
 /** `checkpoint` is called now and then, and may throw to stop: what is asked for can take a while to compile. */
 export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: () => void): Pattern {
@@ -50,13 +62,21 @@ export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: (
   checkpoint();
   const { literal, whole, before, after } = requiredLiteral(node);
   const useful = literal !== undefined && (whole || rarity(literal) <= NEEDLE_RARITY_MAX);
+  const lineBound = !canMatchLineBreak(node);
+  const near =
+    useful && lineBound && before <= NEAR_BYTES_MAX && (after <= NEAR_BYTES_MAX || after === Infinity);
+  const grams = analyseGrams(node, checkpoint);
+  const most = bytesMax(node);
   return {
-    ...analyseGrams(node, checkpoint),
+    ...grams,
     literal: useful ? literal : undefined,
     whole: useful && whole,
     before,
     after,
-    lineBound: !canMatchLineBreak(node),
+    near,
+    needleGrams: near && !whole ? needleGrams(literal) : undefined,
+    longest: most <= LONGEST_BYTES_MAX ? most : 0,
+    lineBound,
     withinLines: query.kind === "regex" && query.withinLines === true,
     states: weight(node),
     programs: once(node),
@@ -72,10 +92,14 @@ function fromLiteral(text: string, checkpoint: () => void): Pattern {
   return {
     plan: literalPlan(literal.bytes),
     folds: false,
+    foldedPlan: undefined,
     literal,
     whole: true,
     before: 0,
     after: 0,
+    near: false,
+    needleGrams: undefined,
+    longest: 0,
     lineBound: !literal.bytes.includes(10),
     withinLines: false,
     states: 0,
