@@ -127,7 +127,7 @@ export const stream = route({
 });
 
 /** What one item of a stream may take as it is written: what one repository gives takes no more, unless a match goes on over many lines that are shown one by one. */
-const itemBytesMax = 16 << 20;
+const itemBytesMax = 48 << 20;
 
 /** The best files, as many as one item has room for, and why they may not be all. */
 function fitting(

@@ -48,7 +48,25 @@ test.each([
   [{ archived: "true" }, /--archived is yes or no, not "true"/],
   [{ rank: "-1" }, /--rank is a whole number, not -1/],
   [{ meta: ["team"] }, /--meta is field=value, not team/],
-  [{}, /say what to change/],
+  [{}, /say what to change: --pinned <yes\|no>, --branch/],
 ])("%j is refused with what would be right", async (options, why) => {
   await expect(asked("set", ["r"], options)).rejects.toThrow(why);
+});
+
+test("a search that shows no files is refused: 0 would mean all of them", async () => {
+  const call = { args: ["x"], options: { limit: "0" }, api: () => Promise.reject(new Error("asked")) };
+  await expect(codeVerbs["search"]!.run(call as never)).rejects.toThrow(
+    "--limit is a whole number from 1 on, not 0",
+  );
+});
+
+test("status says once of which repository it speaks", async () => {
+  const index = { heads: [], indexedAt: 0, memoryBytes: 0, problem: { code: "X", message: "r: no folder" } };
+  const row = { id: 1, name: "r", state: "active", replicas: [{ replica: 0, node: "a", index }] };
+  const shown: unknown[] = [];
+  await codeVerbs["status"]!.run({
+    api: () => Promise.resolve({ repositories: [row] }),
+    print: { table: (rows: unknown[]) => shown.push(...rows) },
+  } as never);
+  expect(shown).toMatchObject([{ name: "r", state: "failing", problem: "no folder" }]);
 });

@@ -44,8 +44,9 @@ export function yesOrNo(
 }
 
 /** Throws UsageError. */
-export function wholeNumber(flag: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${flag} is a whole number, not ${text}`);
+export function wholeNumber(flag: string, text: string, least = 0): number {
+  if (!/^\d{1,9}$/.test(text) || Number(text) < least)
+    throw new UsageError(`--${flag} is a whole number${least > 0 ? ` from ${least} on` : ""}, not ${text}`);
   return Number(text);
 }
 

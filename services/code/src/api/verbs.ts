@@ -50,14 +50,16 @@ const add: Verb = {
   },
 };
 
+const changeFlags = [{ flags: "--pinned <yes|no>", about: "never evict it" }, ...settableFlags];
+
 const set: Verb = {
   about: "change what is said of repositories, by name",
   arguments: [{ name: "<name...>", about: "names" }],
-  options: [{ flags: "--pinned <yes|no>", about: "never evict it" }, ...settableFlags],
+  options: changeFlags,
   async run({ args, options, api, print }) {
     const said = { ...settables(options), ...yesOrNo(options, "pinned") };
     if (Object.keys(said).length === 0)
-      throw new UsageError(`say what to change: ${settableFlags.map(({ flags }) => flags).join(", ")}`);
+      throw new UsageError(`say what to change: ${changeFlags.map(({ flags }) => flags).join(", ")}`);
     print.record((await api("set", { body: { names: args, ...said } })) as Record<string, unknown>);
   },
 };
@@ -112,7 +114,7 @@ const search: Verb = {
       body: {
         Q: args.join(" "),
         Opts: {
-          MaxDocDisplayCount: wholeNumber("limit", limit ?? "50"),
+          MaxDocDisplayCount: wholeNumber("limit", limit ?? "50", 1),
           ...(literal ? { Literal: true } : {}),
         },
       },
@@ -178,7 +180,8 @@ function statusLine(row: RepositoryStatus): Record<string, unknown> {
     commit: index?.heads[0]?.commit.slice(0, 12) ?? "",
     memory: index?.memoryBytes ?? 0,
     indexed: index && index.indexedAt > 0 ? new Date(index.indexedAt).toISOString() : "",
-    problem,
+    // Git says of which repository it speaks; here that stands beside it.
+    problem: problem.startsWith(`${row.name}: `) ? problem.slice(row.name.length + 2) : problem,
   };
 }
 
