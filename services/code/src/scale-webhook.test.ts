@@ -70,15 +70,14 @@ test("a receiver that is slow is waited for by nobody, and not asked twice at on
 });
 
 test("a wish that was heard is told once, and again after minutes while it stands", async () => {
-  const until = async (wish: ScaleWish, times: number): Promise<void> =>
-    vi.waitUntil(
-      async () => {
-        webhook.tell(wish, FACTS);
-        await clock.advance(10_000);
-        return heard.length >= times;
-      },
-      { timeout: 20_000, interval: 1 },
-    );
+  const until = async (wish: ScaleWish, times: number): Promise<void> => {
+    const isHeard = async (): Promise<boolean> => {
+      webhook.tell(wish, FACTS);
+      await clock.advance(10_000);
+      return heard.length >= times;
+    };
+    await vi.waitUntil(isHeard, { timeout: 20_000, interval: 1 });
+  };
   await until(UP, 1);
   await until(DOWN, 2);
   const since = clock.now();
