@@ -245,7 +245,12 @@ export class PluginEndpoint implements Endpoint {
     let late: (problem: Problem) => void = () => undefined;
     const timer = this.#ports.clock.after(timeoutMs, () => {
       exchange.abort();
-      late(new Problem("TIMEOUT", `no answer within ${timeoutMs} ms: allow more time, or ask for less`));
+      late(
+        new Problem(
+          "TIMEOUT",
+          `no answer within ${Math.ceil(timeoutMs)} ms: allow more time, or ask for less`,
+        ),
+      );
     });
     exchange.onRefused((problem) => late(problem));
     try {
