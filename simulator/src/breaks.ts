@@ -37,6 +37,15 @@ const ABOUT: Readonly<Record<keyof Rules | keyof OwnRules, string>> = {
   leavingFinal: "leaving is final for the process",
   drainWait: "a holder waits for requests in flight before it hands over",
   primaryGuard: "a promotion guards on its own tenure, and a hand-over on the primary",
+  bidRounds:
+    "a bid, and whatever takes one back, guards on the rounds of the bid before and on its first lot",
+  closeBids: "a round's close guards on every bid that it considered",
+  closeRound: "a round's close guards on the round",
+  fitTogether: "all lots of a bid fit into its memory together",
+  spentOnce: "what a bid has won of its lots is not offered for the others",
+  highestBid: "the highest bid wins",
+  oneWinner: "a round that has a bid which can take the lot has a winner",
+  allAnswers: "a round waits for everybody's answer, or for its window",
   epochCheck: "a resource refuses a lower epoch than it has seen",
   fullTtl: "a restarted store gives every session a full TTL",
   activateRaise: "activate raises the epoch at the resource before it reads",
@@ -66,6 +75,14 @@ const HUNTS: Readonly<Record<string, string>> = {
   "era-unique": "eras-hunt",
   "era-guard": "silent-hunt",
   incarnation: "eras-hunt",
+  "bid-rounds": "bids-hunt",
+  "close-bids": "bids-hunt",
+  "close-round": "bids-hunt",
+  "fit-together": "bids-hunt",
+  "spent-once": "bids-hunt",
+  "highest-bid": "bids-hunt",
+  "one-winner": "bids-hunt",
+  "all-answers": "bids-hunt",
 };
 
 /** The scenario in which a broken rule shows soonest. */

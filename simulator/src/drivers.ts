@@ -41,6 +41,7 @@ function makeNode(world: Surroundings, rules: Rules, numbers: EraNumbers, node: 
     process,
     network,
     server: world.store,
+    onCommit: (commit) => emit({ kind: "commit-sent", node: node.name, commit }),
     onRenewal: (deliver) => {
       // What passed before the renewal passes after it, and no other session's tenures gain by it.
       const passed = passes();

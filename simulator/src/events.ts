@@ -1,4 +1,4 @@
-import type { ChangeBatch, Decision, Epoch, ReplicaKey } from "@keelson/kernel";
+import type { ChangeBatch, Commit, Decision, Epoch, ReplicaKey } from "@keelson/kernel";
 import type { FaultRecord } from "./faults/fault.ts";
 import type { Recovery } from "./store-server.ts";
 
@@ -53,6 +53,8 @@ export type SimEvent =
       readonly mode: "read" | "write";
       readonly reason: string;
     }
+  /** A node has a commit sent to the store, where it may come late, twice or never. */
+  | { readonly kind: "commit-sent"; readonly node: string; readonly commit: Commit }
   | { readonly kind: "store-changed"; readonly batch: ChangeBatch }
   /** The store carried out a commit that was made for another incarnation of it. */
   | {

@@ -26,6 +26,8 @@ export interface SimStoreOptions {
   readonly process: SimProcess;
   readonly network: Network;
   readonly server: StoreServer;
+  /** Told of every commit as it is sent. */
+  readonly onCommit?: (commit: Commit) => void;
   /** Told around the moment a renewal's reply reaches the process: what the node may do can grow there. */
   readonly onRenewal?: (deliver: () => void) => void;
   /** Told when a renewal reaches the store so late that its sender no longer counts on it. */
@@ -57,6 +59,7 @@ export class SimStore implements Store {
   commit(commit: Commit, options: CommitOptions): Promise<CommitOutcome> {
     const { name } = this.#options.process;
     const { incarnation } = options;
+    this.#options.onCommit?.(commit);
     return this.#call("commit", options, "STORE_UNKNOWN", (server) =>
       server.commit(name, commit, incarnation),
     );

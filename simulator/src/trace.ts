@@ -91,6 +91,7 @@ export class Trace {
       case "settled":
         return this.line("check", "settled", "-", "");
       case "finished":
+      case "commit-sent":
       case "regained":
       case "second":
         return;

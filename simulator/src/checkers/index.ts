@@ -2,6 +2,7 @@ import { AnswerEpochChecker } from "./answer-epoch.ts";
 import { AuctionRulesChecker } from "./auction/auction-rules.ts";
 import { BalanceChecker } from "./auction/balance.ts";
 import { MemoryChecker } from "./auction/memory.ts";
+import { PromisesChecker } from "./auction/promises.ts";
 import { PromptnessChecker } from "./auction/promptness.ts";
 import { StarvationChecker } from "./auction/starvation.ts";
 import type { Checker, Scene } from "./checker.ts";
@@ -44,6 +45,7 @@ const CHECKERS = {
   auctions: AuctionRulesChecker,
   starvation: StarvationChecker,
   memory: MemoryChecker,
+  promises: PromisesChecker,
   balance: BalanceChecker,
   promptness: PromptnessChecker,
 } as const satisfies Record<string, new (scene: Scene) => Checker>;

@@ -111,6 +111,11 @@ export class Stage {
     this.tell({ kind: "decision", node, decision });
   }
 
+  /** Of the last change. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   put(key: string, value: object, session?: string): void {
     const revision = ++this.#revision;
     const entry = { key, revision, session, value: JSON.stringify(value) };

@@ -83,7 +83,7 @@ export class AuctionMachine {
   constructor(options: MarketOptions) {
     this.market = new Market(options);
     const { host, service } = options;
-    this.commits = new AuctionCommits(host.keys, service);
+    this.commits = new AuctionCommits(host.keys, service, host.rules);
     this.front = new Front(this.market);
     this.limiter = new Limiter(this.market.terms.evaluationsPerSecond);
     this.election = new Election(

@@ -45,6 +45,24 @@ describe("a bid for several lots", () => {
   });
 });
 
+test("an award that was carried out does not count again when the former holder wins the lot", () => {
+  const hall = new Hall([10, 15], half, { levelAt: 0 });
+  const key = hall.keys.auction("s", "award", "s/0/0");
+  hall.join("evaluator", 5);
+  const a = hall.join("a", 10);
+  const b = hall.join("b", 20);
+  hall.run(10);
+  // From a, in its present session, to b, which had the tenure and gave it up a moment ago.
+  const award = { v: 1, node: "b", session: "s-b", from: "a", fromSession: "s-a", reason: "" };
+  hall.commit({ guards: [], writes: [{ kind: "put", key, value: JSON.stringify(award), session: "s-b" }] });
+  b.host.prepareFailed("s/0/0", "no disk", hall.now);
+  hall.run(500);
+  expect(holders(hall)).toEqual(["a", "b"]);
+  expect(hall.broken).toEqual([]);
+  expect(hall.read(key)).toBeUndefined();
+  expect(a.machine.market.lots.size).toBe(0);
+});
+
 describe("a bid", () => {
   test("that was won unseen is not forgotten when the node's budget changes", () => {
     const hall = new Hall([10, 10], half, { levelAt: 0, emptyPauseMs: 60_000 });

@@ -62,7 +62,7 @@ function refusalOf(
     const waits = lot.at > now + market.terms.elsewhereMs;
     const why = waits ? "nobody may take it for a while" : market.refusal(lot, left, now);
     if (why !== undefined) return { replica, why };
-    left -= market.sizeOf(lot);
+    if (market.host.rules.fitTogether) left -= market.sizeOf(lot);
   }
   return undefined;
 }
@@ -94,7 +94,7 @@ function choose(machine: AuctionMachine, freeBytes: number, now: number): Lot[] 
     const size = market.sizeOf(lot);
     if (size > left) break;
     chosen.push(lot);
-    left -= size;
+    if (host.rules.fitTogether) left -= size;
     if (chosen.length >= LOTS_MAX || hasTrouble(machine, lot, now)) break;
   }
   if (chosen.length > 0) return chosen;

@@ -44,7 +44,7 @@ export class ClaimMachine {
   constructor(options: MarketOptions) {
     this.market = new Market(options);
     const { host, service } = options;
-    this.commits = new AuctionCommits(host.keys, service);
+    this.commits = new AuctionCommits(host.keys, service, host.rules);
     this.election = new Election(
       host.keys,
       host.self.node,

@@ -2,6 +2,7 @@ import type { Keys, ReplicaKey } from "../identity/keys.ts";
 import type { Strike } from "../lifecycle/trouble.ts";
 import { STORE_LIMITS, type Commit, type Guard, type Write } from "../store/contract.ts";
 import type { OpenEra } from "../tenure/era-machine.ts";
+import { ALL_RULES, type Rules } from "../tenure/rules.ts";
 import type { Tenure } from "../tenure/tenure.ts";
 import type { Award, Bidder, Demand, Footprint, MoveRequest, Pass, Round } from "./records.ts";
 
@@ -9,13 +10,15 @@ import type { Award, Bidder, Demand, Footprint, MoveRequest, Pass, Round } from 
 export class AuctionCommits {
   readonly #keys: Keys;
   readonly #service: string;
+  readonly #rules: Rules;
 
   /** Bids that a close guards on: so many that it stays below the store's limit whatever else it carries. */
   static readonly bidsMax = 60;
 
-  constructor(keys: Keys, service: string) {
+  constructor(keys: Keys, service: string, rules: Rules = ALL_RULES) {
     this.#keys = keys;
     this.#service = service;
+    this.#rules = rules;
   }
 
   /**
@@ -25,13 +28,15 @@ export class AuctionCommits {
   bid(bidder: Bidder, known: number, rounds: readonly KnownRound[]): Commit {
     const { replica, tenure } = bidder.bid!.lots[0]!;
     const { guards, writes } = this.seat(bidder, known, rounds);
+    if (!this.#rules.bidRounds) return { guards, writes };
     return { guards: [...guards, { key: this.#keys.tenure(replica), revision: tenure }], writes };
   }
 
   /** Takes a seat, or takes the bid there back. Guards the rounds of that bid: any of them may have been won with it, unseen. */
   seat(bidder: Bidder, known: number, rounds: readonly KnownRound[]): Commit {
     const key = this.#key("bidder", bidder.node);
-    const of = rounds.map(({ replica, revision }) => ({ key: this.#key("round", replica), revision }));
+    const guarded = this.#rules.bidRounds ? rounds : [];
+    const of = guarded.map(({ replica, revision }) => ({ key: this.#key("round", replica), revision }));
     return { guards: [{ key, revision: known }, ...of], writes: [put(key, bidder, bidder.session)] };
   }
 
@@ -46,10 +51,13 @@ export class AuctionCommits {
     };
   }
 
-  /** A first tenure, on behalf of the winner. */
+  /**
+   * A first tenure, on behalf of the winner. An award that still lies there goes with it, known or not: it was from a holder that is none any more, and would count again when that one wins.
+   */
   grant(close: Close, tenure: Tenure, strike: Strike | undefined): Commit {
     const key = this.#keys.tenure(close.replica);
-    const struck = withStrike([{ key, revision: 0 }], [put(key, tenure, tenure.session)], strike);
+    const award: Write = { kind: "delete", key: this.#key("award", close.replica) };
+    const struck = withStrike([{ key, revision: 0 }], [put(key, tenure, tenure.session), award], strike);
     return this.#close(close, struck.guards, struck.writes);
   }
 
@@ -79,7 +87,11 @@ export class AuctionCommits {
     const roundKey = this.#key("round", replica);
     return withStrike(
       [this.#era(era), { key, revision: 0 }, { key: roundKey, revision: round.known }],
-      [put(key, tenure, tenure.session), put(roundKey, round.value, undefined)],
+      [
+        put(key, tenure, tenure.session),
+        put(roundKey, round.value, undefined),
+        { kind: "delete", key: this.#key("award", replica) },
+      ],
       strike,
     );
   }
@@ -135,9 +147,10 @@ export class AuctionCommits {
   #close(close: Close, guards: readonly Guard[], writes: readonly Write[]): Commit {
     const { replica, round, known, office, era, bids, passes, move } = close;
     const roundKey = this.#key("round", replica);
-    const all: Guard[] = [this.#era(era), office, { key: roundKey, revision: known }, ...guards];
-    for (const { node, revision } of bids.slice(0, AuctionCommits.bidsMax))
-      all.push({ key: this.#key("bidder", node), revision });
+    const all: Guard[] = [this.#era(era), office, ...guards];
+    if (this.#rules.closeRound) all.push({ key: roundKey, revision: known });
+    const considered = this.#rules.closeBids ? bids.slice(0, AuctionCommits.bidsMax) : [];
+    for (const { node, revision } of considered) all.push({ key: this.#key("bidder", node), revision });
     const changes: Write[] = [put(roundKey, round, undefined), ...writes];
     if (move) changes.push({ kind: "delete", key: this.#key("move", replica) });
     const room = STORE_LIMITS.operationsMax - all.length - changes.length;

@@ -84,11 +84,11 @@ export function evaluate(machine: AuctionMachine, replica: ReplicaKey, office: G
   if (auction.bids.length === 0 && auction.passes.length === 0) return;
   counters.auction_evaluations++;
   machine.noteStarted(lot, round, auction);
-  let verdict = judgeAuction(auction, terms.windowMs, now);
+  let verdict = judgeAuction(auction, terms.windowMs, now, host.rules);
   if (verdict.kind === "won") {
     // Where the others of the shard are is known when their rounds have ended.
     if (isClosingAnother(machine, lot)) return;
-    verdict = judgeAuction(lessWon(machine, lot, auction), terms.windowMs, now);
+    verdict = judgeAuction(lessWon(machine, lot, auction), terms.windowMs, now, host.rules);
   }
   switch (verdict.kind) {
     case "resting":
@@ -128,6 +128,7 @@ function isBidOnSinceStrike({ market }: AuctionMachine, lot: Lot, now: number): 
  */
 function lessWon(machine: AuctionMachine, lot: Lot, auction: Auction): Auction {
   const { board, host } = machine.market;
+  if (!host.rules.spentOnce) return auction;
   const bids = auction.bids.map((bid) => {
     let { freeBytes } = bid;
     for (const { replica, bytes } of board.bidders.get(bid.node)?.value.bid?.lots ?? []) {

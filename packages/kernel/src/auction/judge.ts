@@ -1,3 +1,5 @@
+import { ALL_RULES, type Rules } from "../tenure/rules.ts";
+
 /**
  * The rules of an auction, and nothing else: from the answers of one round to what becomes of it. Pure; the evaluator acts on the verdict, the bidders look at it
  * to see whether their answer is still needed, and the simulator's checker has rules of its own to compare.
@@ -62,7 +64,12 @@ export type AuctionVerdict =
   /** Nobody who answered can take it. */
   | { readonly kind: "empty"; readonly answers: number; readonly openedAt: number | undefined };
 
-export function judgeAuction(auction: Auction, windowMs: number, now: number): AuctionVerdict {
+export function judgeAuction(
+  auction: Auction,
+  windowMs: number,
+  now: number,
+  rules: Pick<Rules, "highestBid" | "oneWinner" | "allAnswers"> = ALL_RULES,
+): AuctionVerdict {
   const bids = auction.bids.filter(({ session }) => !auction.gone.has(session));
   const answered = new Set([...bids, ...auction.passes].map(({ node }) => node));
   const dead = new Set(
@@ -79,7 +86,7 @@ export function judgeAuction(auction: Auction, windowMs: number, now: number): A
   const openedAt = Math.min(...bids.map(({ seenAt }) => seenAt));
   const until = openedAt + windowMs;
   const needed = maxBidsInForce(bids, auction.configured, answers + missing.length);
-  const early = answers >= needed;
+  const early = answers >= needed || !rules.allAnswers;
   if (!early && now < until) return { kind: "open", openedAt, until, needed, answers, missing };
   const ranked = bids
     .filter(
@@ -93,10 +100,10 @@ export function judgeAuction(auction: Auction, windowMs: number, now: number): A
       (a, b) =>
         a.neighbours - b.neighbours ||
         a.away - b.away ||
-        b.freeBytes - a.freeBytes ||
+        (rules.highestBid ? b.freeBytes - a.freeBytes : 0) ||
         a.revision - b.revision,
     );
-  if (ranked.length === 0) return { kind: "empty", answers, openedAt };
+  if (ranked.length === 0 || !rules.oneWinner) return { kind: "empty", answers, openedAt };
   return { kind: "won", how: early ? "short-circuited" : "timed out", openedAt, answers, needed, ranked };
 }
 

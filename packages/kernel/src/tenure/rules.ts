@@ -1,7 +1,7 @@
 /**
- * Every safety rule of the ownership protocol that is a line of code rather than a guard in the store. All are always on; only the
+ * Every safety rule of the ownership protocol, and of auctions, that is a line of code rather than a guard in the store. All are always on; only the
  * simulator switches one off (`npm run sim -- --break <rule>`), to show that its checkers would notice.
- * Why each exists: docs/design/protocol.md. What breaks without it: `npm run sim -- --break`.
+ * Why each exists: docs/design/protocol.md and auctions.md. What breaks without it: `npm run sim -- --break`.
  */
 export interface Rules {
   /** Admission and answers check the session's deadline. */
@@ -48,6 +48,22 @@ export interface Rules {
   readonly drainWait: boolean;
   /** A promotion guards on its own tenure, and a hand-over on the primary. */
   readonly primaryGuard: boolean;
+  /** Bids, and whatever takes one back, guard on the rounds of the bid before, any of which may have been won unseen; a bid also on its first lot as it was. */
+  readonly bidRounds: boolean;
+  /** A close guards on every bid that it considered. */
+  readonly closeBids: boolean;
+  /** A close guards on the round that it closes. */
+  readonly closeRound: boolean;
+  /** All lots of a bid fit into its memory together. */
+  readonly fitTogether: boolean;
+  /** What a bid has won of its lots is not offered for the others. */
+  readonly spentOnce: boolean;
+  /** The highest bid wins. */
+  readonly highestBid: boolean;
+  /** A round that has a bid which can take the lot has a winner. */
+  readonly oneWinner: boolean;
+  /** A round waits for everybody's answer, or for its window. */
+  readonly allAnswers: boolean;
 }
 
 export const ALL_RULES: Rules = {
@@ -73,4 +89,12 @@ export const ALL_RULES: Rules = {
   leavingFinal: true,
   drainWait: true,
   primaryGuard: true,
+  bidRounds: true,
+  closeBids: true,
+  closeRound: true,
+  fitTogether: true,
+  spentOnce: true,
+  highestBid: true,
+  oneWinner: true,
+  allAnswers: true,
 };

@@ -31,8 +31,8 @@ export interface StoredAnswer {
   readonly session: string;
   /** Of a bid; undefined for a pass. */
   readonly freeBytes: number | undefined;
-  /** What the bid's other lots take: it may have won any of them. */
-  readonly othersBytes: number;
+  /** The bid's other lots: it may have won any of them. */
+  readonly others: readonly BidLot[];
 }
 
 /**
@@ -106,23 +106,17 @@ export class AuctionBook {
           maxBids: value.maxBids,
           session: value.session,
           freeBytes: undefined,
-          othersBytes: 0,
+          others: [],
         });
     for (const [node, { value, revision, atMs }] of this.bidders) {
       const { bid, session } = value;
       const on = bid?.lots.find((lot) => lot.replica === replica);
       if (!bid || !on || !this.isCurrent(on)) continue;
       const { freeBytes, lots } = bid;
-      const othersBytes = lots.reduce((sum, { bytes }) => sum + bytes, -on.bytes);
-      found.set(node, { node, revision, atMs, maxBids: on.maxBids, session, freeBytes, othersBytes });
+      const others = lots.filter((lot) => lot !== on);
+      found.set(node, { node, revision, atMs, maxBids: on.maxBids, session, freeBytes, others });
     }
     return [...found.values()];
-  }
-
-  /** When the first bid that counts was written; undefined when there is none. */
-  openedAt(replica: ReplicaKey): number | undefined {
-    const bids = this.answers(replica).filter(({ freeBytes }) => freeBytes !== undefined);
-    return bids.length === 0 ? undefined : Math.min(...bids.map(({ atMs }) => atMs));
   }
 
   /** When each answer was written, by key and revision. */

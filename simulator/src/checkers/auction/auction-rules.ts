@@ -14,15 +14,20 @@ import {
 import type { SimEvent } from "../../events.ts";
 import type { Checker, Scene } from "../checker.ts";
 import { AuctionBook, type StoredAnswer } from "./auction-book.ts";
+import { Closes, type SentClose } from "./closes.ts";
+import { FirstTenures } from "./first-tenures.ts";
 import { Health } from "./health.ts";
+import { LotAges } from "./lot-ages.ts";
 import { Silence } from "./silence.ts";
+import { Spending } from "./spending.ts";
 
 /**
  * The rules of auctions, looked at in the store as it changes:
- * - a first tenure comes from a round, or goes to a node that has the replica ready;
- * - a round is won by a bid that counts, by the highest of those that its evaluator must have seen (beside all its other lots, which it may have won before), by the earlier of equal ones, and by none below the footprint;
+ * - a first tenure comes from a round, or goes to a node that had the replica ready when it sent for it;
+ * - a round has one winner, or none when no bid can take the lot. It is won by a bid that counts; by the highest, less what it was given of its other lots before, of those that its evaluator must have seen, or says
+ *   by its guards that it has; by the earlier of equal ones; and by none that has less left than the footprint;
  * - a round closes before its window is over only with enough answers, and not long after it;
- * - no node has two bids outstanding; rounds are numbered without gaps.
+ * - no node has two bids outstanding, nor one on more lots than fit together; rounds are numbered without gaps.
  */
 export class AuctionRulesChecker implements Checker {
   readonly name = "auctions";
@@ -35,8 +40,10 @@ export class AuctionRulesChecker implements Checker {
   /** When anything that decides whether a replica is a lot last changed. */
   readonly #changedAt = new Map<ReplicaKey, number>();
   readonly #joinedAt = new Map<string, number>();
-  /** What each node has built, and until when that counts: it may take it with no auction. Of what it let go of, and of a process that ended, as long as a grant may be under way. */
-  readonly #built = new Map<string, Map<ReplicaKey, number>>();
+  readonly #closes: Closes;
+  readonly #spending: Spending;
+  readonly #first: FirstTenures;
+  readonly #ages = new LotAges();
   /** Replicas that somebody has answered for, in the present round. */
   readonly #openLots = new Set<ReplicaKey>();
   readonly #reported = new Set<string>();
@@ -46,26 +53,28 @@ export class AuctionRulesChecker implements Checker {
     this.#book = new AuctionBook(scene.ledger.keys, scene.service.name);
     this.#health = new Health(scene);
     this.#terms = scene.auction ? auctionTerms(scene.service.parameters.placement) : AUCTION_DEFAULTS;
-    this.#silence = new Silence(this.#book, this.#terms.silentMs * (1 - scene.driftMax) - slackMs);
+    this.#silence = new Silence(
+      (replica) => this.#answers(replica),
+      this.#terms.silentMs * (1 - scene.driftMax) - slackMs,
+    );
+    this.#closes = new Closes(scene.ledger.keys, scene.service.name);
+    this.#spending = new Spending(scene, this.#book, this.#closes);
+    this.#first = new FirstTenures(scene, (replica) => this.#book.roundOf(replica));
     this.hears =
       scene.auction && scene.service.placement.kind === "auction"
-        ? [...Health.hears, "store-changed", "memory", "second"]
+        ? [...Health.hears, "commit-sent", "store-changed", "memory", "second"]
         : [];
   }
 
   on(event: SimEvent): void {
     this.#health.on(event);
+    this.#first.on(event);
     switch (event.kind) {
-      case "memory":
-        this.#builtBy(event.node).set(event.replica, event.what === "freed" ? this.#grantsUntil() : Infinity);
-        return;
-      case "node":
-        for (const replica of this.#builtBy(event.node).keys())
-          this.#builtBy(event.node).set(replica, this.#grantsUntil());
-        return;
+      case "commit-sent":
+        return this.#closes.sent(event.node, event.commit, this.#scene.now());
       case "store-recovered":
         this.#book.reload(this.#scene.entries(), this.#scene.now());
-        return;
+        return this.#age(this.#scene.service.replicas);
       case "store-changed":
         return this.#changed(event.batch);
       case "second":
@@ -80,6 +89,7 @@ export class AuctionRulesChecker implements Checker {
     const puts = new Map<string, string>();
     for (const change of batch.changes)
       if (change.kind === "put") puts.set(change.entry.key, change.entry.value);
+    const touched = new Set<ReplicaKey>();
     for (const replica of this.#openLots) this.#silence.look(replica, this.#others(replica), now);
     for (const change of batch.changes) {
       const key = change.kind === "put" ? change.entry.key : change.key;
@@ -89,12 +99,34 @@ export class AuctionRulesChecker implements Checker {
         if (parsed.kind === "tenure" && change.kind === "put")
           this.#tenure(replica, change.entry.value, puts);
         this.#changedAt.set(replica, now);
-      } else if (key === keys.view(this.#scene.service.name)) this.#viewed(now);
-      else if (parsed?.kind === "auction" && change.kind === "put")
-        this.#auction(parsed.rest, change.entry.value, puts);
+        touched.add(replica);
+      } else if (key === keys.view(this.#scene.service.name)) {
+        this.#viewed(now);
+        for (const replica of this.#scene.service.replicas) touched.add(replica);
+      } else if (parsed?.kind === "auction") {
+        const { service, part, about } = parseAuctionKey(parsed.rest);
+        if (part === "award" || part === "move") touched.add(`${service}/${about}`);
+        if (change.kind === "put") this.#auction(parsed.rest, change.entry.value, puts);
+      }
     }
     this.#book.apply(batch, now);
+    this.#age(touched);
     this.#reopen(batch);
+  }
+
+  #age(replicas: Iterable<ReplicaKey>): void {
+    for (const replica of replicas) {
+      const tenure = this.#isLot(replica) ? (this.#book.tenures.get(replica) ?? 0) : undefined;
+      this.#ages.look(replica, tenure, this.#scene.now());
+    }
+  }
+
+  /** The answers that count now, each as old as it can be: none is older than the lot. */
+  #answers(replica: ReplicaKey): StoredAnswer[] {
+    const upAt = this.#ages.of(replica);
+    return this.#book
+      .answers(replica)
+      .map((answer) => (answer.atMs < upAt ? { ...answer, atMs: upAt } : answer));
   }
 
   /** What is written below `auction/`, against what stood there before. */
@@ -116,6 +148,9 @@ export class AuctionRulesChecker implements Checker {
     const now = this.#scene.now();
     const before = this.#book.bidders.get(node)?.value.bid;
     this.#silence.answered(node, now);
+    const wanted = after?.lots.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
+    if (after && after.lots.length > 1 && wanted > after.freeBytes)
+      this.#report(after.lots[0]!.replica, `${node} bids ${after.freeBytes} for lots that take ${wanted}`);
     if (!after || this.#health.wellForMs(node) < lagMs) return;
     for (const { replica, round, tenure } of before?.lots ?? []) {
       if (!this.#book.isCurrent({ replica, round, tenure }) || !this.#isLot(replica)) continue;
@@ -130,13 +165,11 @@ export class AuctionRulesChecker implements Checker {
   }
 
   #tenure(replica: ReplicaKey, text: string, puts: ReadonlyMap<string, string>): void {
-    const { how, node } = JSON.parse(text) as Tenure;
-    if (how !== "grant") return;
+    const tenure = JSON.parse(text) as Tenure;
     const { keys } = this.#scene.ledger;
-    if (puts.has(keys.auction(this.#scene.service.name, "round", replica))) return;
-    const ready = this.#scene.ledger.contenders.get(`${replica}/${node}`)?.value.phase === "ready";
-    if (ready || (this.#builtBy(node).get(replica) ?? 0) > this.#scene.now()) return;
-    this.#report(replica, `${node} has a first tenure that no auction gave it`);
+    if (tenure.how !== "grant" || puts.has(keys.auction(this.#scene.service.name, "round", replica))) return;
+    const problem = this.#first.problem(replica, tenure);
+    if (problem !== undefined) this.#report(replica, problem);
   }
 
   /** Requires that the book does not have the change yet. */
@@ -144,30 +177,41 @@ export class AuctionRulesChecker implements Checker {
     const { keys } = this.#scene.ledger;
     if (round.n !== this.#book.roundOf(replica))
       this.#report(replica, `round ${round.n} closes after round ${this.#book.roundOf(replica) - 1}`);
-    const won =
-      puts.get(keys.tenure(replica)) ?? puts.get(keys.auction(this.#scene.service.name, "award", replica));
-    const answers = this.#book.answers(replica);
+    const tenure = puts.get(keys.tenure(replica));
+    const award = puts.get(keys.auction(this.#scene.service.name, "award", replica));
+    if (tenure !== undefined && award !== undefined)
+      this.#report(replica, `round ${round.n} gives it both a tenure and an award`);
+    const won = tenure ?? award;
+    const answers = this.#answers(replica);
     this.#openLots.delete(replica);
     if (won === undefined) return this.#empty(replica, answers);
     const { node, session } = JSON.parse(won) as { readonly node: string; readonly session: string };
     const winner = answers.find((answer) => answer.node === node && answer.session === session);
-    if (winner?.freeBytes === undefined) return this.#report(replica, `${node} won without a bid`);
-    this.#best(replica, winner, answers);
+    if (!winner || !isBid(winner)) return this.#report(replica, `${node} won without a bid`);
+    this.#best(replica, winner, answers, this.#closes.last(replica, round.n, session));
     this.#inTime(replica, winner, answers);
   }
 
   /** Only what the evaluator must have seen is held against it. */
-  #best(replica: ReplicaKey, winner: StoredAnswer, answers: readonly StoredAnswer[]): void {
+  #best(
+    replica: ReplicaKey,
+    winner: StoredBid,
+    answers: readonly StoredAnswer[],
+    close: SentClose | undefined,
+  ): void {
     const seenBefore = this.#scene.now() - this.#evaluatorLagMs();
-    const free = winner.freeBytes ?? 0;
+    // One that does not hear of what its own commits did may go by less.
+    const free =
+      this.#evaluatorLagMs() === Infinity ? winner.freeBytes : this.#spending.mostLeft(winner, close);
     const opened = Math.min(...answers.filter(isBid).map(({ atMs }) => atMs));
     // A bid from after the window does not win, however late the round is closed.
     const { windowMs } = this.#terms;
     const until = opened + windowMs * (1 - this.#scene.driftMax) - slackMs;
     for (const other of answers) {
       if (!isBid(other) || other.atMs > until || !this.#isMember(other.node)) continue;
-      if (other.atMs > seenBefore && !this.#counted(replica, other, answers)) continue;
-      const left = other.freeBytes - other.othersBytes;
+      const seen = other.atMs <= seenBefore || this.#considered(other, close);
+      if (!seen && !this.#counted(replica, other, answers)) continue;
+      const left = this.#spending.leastLeft(other, close);
       if (left > free)
         this.#report(
           replica,
@@ -183,6 +227,12 @@ export class AuctionRulesChecker implements Checker {
         replica,
         `${winner.node} won with ${free} bytes free, and it last took ${footprint.value.bytes}`,
       );
+  }
+
+  /** Does the close itself say so, by a guard on that very bid? Where it shares its guards with others, it says so only of a bid that was there before any of them was judged. */
+  #considered({ node, revision, atMs }: StoredAnswer, close: SentClose | undefined): boolean {
+    if (close?.bids.get(node) !== revision) return false;
+    return !close.shared || atMs <= close.atMs - 2 * this.#scene.terms.commitTimeoutMs;
   }
 
   /** Was it needed for the close? Before the end of the window everyone's answer is, and this is the only one that its node gave. */
@@ -224,9 +274,12 @@ export class AuctionRulesChecker implements Checker {
   #empty(replica: ReplicaKey, answers: readonly StoredAnswer[]): void {
     const seenBefore = this.#scene.now() - this.#evaluatorLagMs();
     const footprint = this.#book.footprints.get(replica.slice(0, replica.lastIndexOf("/")))?.value.bytes ?? 0;
-    for (const { node, freeBytes, atMs } of answers)
-      if (freeBytes !== undefined && freeBytes >= footprint && atMs <= seenBefore && this.#isMember(node))
-        this.#report(replica, `closed as empty, and ${node} had bid ${freeBytes}`);
+    for (const answer of answers) {
+      if (!isBid(answer) || answer.atMs > seenBefore || !this.#isMember(answer.node)) continue;
+      const left = this.#spending.leastLeft(answer, undefined);
+      if (left >= footprint)
+        this.#report(replica, `closed as empty, and ${answer.node} had bid ${answer.freeBytes}`);
+    }
   }
 
   /** A round that is still open long after its window, with nothing wrong. */
@@ -235,8 +288,9 @@ export class AuctionRulesChecker implements Checker {
     const { terms, driftMax } = this.#scene;
     for (const replica of this.#openLots) {
       this.#silence.look(replica, this.#others(replica), now);
-      const opened = this.#book.openedAt(replica);
-      if (opened === undefined || !this.#isLot(replica)) continue;
+      const bids = this.#answers(replica).filter(isBid);
+      if (bids.length === 0 || !this.#isLot(replica)) continue;
+      const opened = Math.min(...bids.map(({ atMs }) => atMs));
       const evaluator = this.#book.evaluator;
       const wellMs = evaluator
         ? Math.min(this.#health.wellForMs(evaluator.value.node), now - evaluator.atMs)
@@ -312,17 +366,6 @@ export class AuctionRulesChecker implements Checker {
     }
   }
 
-  /** How long a grant may still land that was sent before now. */
-  #grantsUntil(): number {
-    return this.#scene.now() + 2 * this.#scene.terms.ttlMs;
-  }
-
-  #builtBy(node: string): Map<ReplicaKey, number> {
-    let built = this.#built.get(node);
-    if (!built) this.#built.set(node, (built = new Map<ReplicaKey, number>()));
-    return built;
-  }
-
   /** One broken rule of one replica is one violation. */
   #report(replica: ReplicaKey, text: string): void {
     const once = `${replica} ${text}`;
@@ -332,7 +375,9 @@ export class AuctionRulesChecker implements Checker {
   }
 }
 
-function isBid(answer: StoredAnswer): answer is StoredAnswer & { readonly freeBytes: number } {
+type StoredBid = StoredAnswer & { readonly freeBytes: number };
+
+function isBid(answer: StoredAnswer): answer is StoredBid {
   return answer.freeBytes !== undefined;
 }
 

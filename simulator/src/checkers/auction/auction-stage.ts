@@ -22,6 +22,8 @@ export class AuctionStage extends Stage {
     new Streams(1),
   );
   readonly used = new Map<string, number>();
+  /** Revisions of the bids, by node. */
+  readonly bids = new Map<string, number>();
 
   constructor() {
     super();
@@ -59,6 +61,7 @@ export class AuctionStage extends Stage {
       { v: 1, node, session, budgetBytes: BUDGET, bid },
       session,
     );
+    this.bids.set(node, this.revision);
   }
 
   pass(node: string, replica: ReplicaKey): void {
@@ -67,15 +70,48 @@ export class AuctionStage extends Stage {
     this.put(this.keys.auction(SERVICE, "pass", `${replica}/${node}`), value);
   }
 
-  /** Closes the round in one commit, as the evaluator does; without a winner it is empty. */
-  close(replica: ReplicaKey, winner?: string, n = this.roundsOver(replica) + 1): void {
+  /** Closes the round in one commit, as the evaluator does; without a winner it is empty. `seen` are the bids that it guards on. */
+  close(
+    replica: ReplicaKey,
+    winner?: string,
+    n = this.roundsOver(replica) + 1,
+    seen: readonly string[] = [],
+  ): void {
+    const puts = this.closing(replica, winner, n);
+    this.send("a", puts, seen);
+    this.putAll(puts);
+  }
+
+  closing(replica: ReplicaKey, winner: string | undefined, n: number): (readonly [string, object])[] {
     this.rounds.set(replica, n);
     const round = { v: 1, n, empties: winner === undefined ? 1 : 0, unheldAt: 0, last: "" };
     const tenure = { v: 1, node: winner, session: `${winner}-session`, era: 1, how: "grant", reason: "" };
-    this.putAll([
+    return [
       [this.keys.auction(SERVICE, "round", replica), round],
       ...(winner === undefined ? [] : ([[this.keys.tenure(replica), tenure]] as const)),
-    ]);
+    ];
+  }
+
+  /** A node sends a commit; that it lands is told apart. */
+  send(node: string, puts: readonly (readonly [string, object])[], seen: readonly string[] = []): void {
+    const writes = puts.map(([key, value]) => ({ kind: "put", key, value: JSON.stringify(value) }) as const);
+    const guards = seen.map((name) => {
+      const key = this.keys.auction(SERVICE, "bidder", name);
+      return { key, revision: this.bids.get(name) ?? 0 };
+    });
+    this.tell({ kind: "commit-sent", node, commit: { guards, writes } });
+  }
+
+  /** A grant by rank: sent, and landed after so long. */
+  takes(node: string, replica: ReplicaKey, afterMs = 0): void {
+    const tenure = { v: 1, node, session: `${node}-session`, era: 1, how: "grant", reason: "" };
+    this.send(node, [[this.keys.tenure(replica), tenure]]);
+    this.nowMs += afterMs;
+    this.put(this.keys.tenure(replica), tenure);
+  }
+
+  memory(node: string, replica: ReplicaKey, what: "building" | "built" | "freed", bytes = 1): void {
+    this.tell({ kind: "memory", node, replica, what, bytes, usedBytes: bytes, budgetBytes: BUDGET });
   }
 
   readonly rounds = new Map<ReplicaKey, number>();

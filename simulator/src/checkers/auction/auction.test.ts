@@ -1,3 +1,4 @@
+import type { BidLot } from "@keelson/kernel";
 import { describe, expect, it } from "vitest";
 import { MIB } from "../../auction/catalogue.ts";
 import { R0, R1, SERVICE } from "../stage.ts";
@@ -5,6 +6,7 @@ import { AuctionRulesChecker } from "./auction-rules.ts";
 import { AuctionStage, BUDGET } from "./auction-stage.ts";
 import { BalanceChecker } from "./balance.ts";
 import { MemoryChecker } from "./memory.ts";
+import { PromisesChecker } from "./promises.ts";
 import { PromptnessChecker } from "./promptness.ts";
 import { StarvationChecker } from "./starvation.ts";
 
@@ -39,20 +41,130 @@ describe("auctions", () => {
     expect(earlier.reports).toContain(`${R0}: c won, and a had bid as much before it`);
   });
 
-  it("lets a higher bid lose that may have won its other lots before, and not one that is higher beside them", () => {
-    const other = { replica: R1, round: 1, tenure: 0, maxBids: 0, bytes: 200 };
-    for (const [free, reports] of [
-      [699, []],
-      [701, [`${R0}: a won with 500 bytes free, and b had bid 501`]],
-    ] as const) {
+  describe("of bids for several lots", () => {
+    const lot = (replica: string, bytes = 200): BidLot => ({
+      replica,
+      round: 1,
+      tenure: 0,
+      maxBids: 0,
+      bytes,
+    });
+
+    /** b has bid 650 for both, a 500 for R0 alone; and everyone has answered. */
+    const both = (): AuctionStage => {
       const of = stage();
       of.bid("a", R0, 500);
-      of.bid("b", R0, free, {}, [other]);
-      of.pass("c", R0);
+      of.bid("b", R0, 650, {}, [lot(R1)]);
+      for (const replica of [R0, R1]) of.pass("c", replica);
+      of.pass("a", R1);
       of.nowMs += 1_500;
+      return of;
+    };
+
+    it("lets a higher one lose that has won another lot before, whose memory is spent", () => {
+      const of = both();
+      of.close(R1, "b");
       of.close(R0, "a");
+      expect(of.reports).toEqual([]);
+    });
+
+    it("lets it lose when the other lot was being given to it, whether that landed or not", () => {
+      const of = both();
+      of.send("a", of.closing(R1, "b", 1), ["b"]);
+      of.rounds.delete(R1);
+      of.close(R0, "a");
+      expect(of.reports).toEqual([]);
+    });
+
+    it("notices that it lost for lots that it has not won, or won only afterwards", () => {
+      const of = both();
+      of.close(R0, "a");
+      const said = [`${R0}: a won with 500 bytes free, and b had bid 650`];
+      expect(of.reports).toEqual(said);
+      const together = both();
+      const puts = [...together.closing(R0, "a", 1), ...together.closing(R1, "b", 1)];
+      together.send("a", puts);
+      together.putAll(puts);
+      expect(together.reports).toEqual(said);
+    });
+
+    it("notices that one won with memory that it had spent", () => {
+      const of = stage();
+      of.bid("a", R0, 500);
+      of.bid("b", R0, 650, {}, [lot(R1)]);
+      of.pass("c", R0);
+      for (const node of ["a", "c"]) of.pass(node, R1);
+      of.nowMs += 1_500;
+      of.close(R1, "b");
+      of.close(R0, "b");
+      expect(of.reports).toEqual([`${R0}: b won with 450 bytes free, and a had bid 500`]);
+    });
+
+    it("notices that what is left is less than the footprint", () => {
+      const of = stage();
+      of.put(of.keys.auction(SERVICE, "footprint", "kv/0"), { v: 1, bytes: 500 });
+      of.nowMs += 2_000;
+      of.bid("b", R0, 650, {}, [lot(R1)]);
+      for (const node of ["a", "c"]) for (const replica of [R0, R1]) of.pass(node, replica);
+      of.nowMs += 1_500;
+      of.close(R1, "b");
+      of.close(R0, "b");
+      expect(of.reports).toEqual([`${R0}: b won with 450 bytes free, and it last took 500`]);
+    });
+
+    it("notices one on more than fits together, and lets one be for a single lot of any size", () => {
+      const of = stage();
+      of.bid("a", R0, 250, {}, [lot(R1)]);
+      expect(of.reports).toEqual([`${R0}: a bids 250 for lots that take 300`]);
+      const single = stage();
+      single.bid("a", R0, 50);
+      expect(single.reports).toEqual([]);
+    });
+  });
+
+  it("holds against an evaluator that hears badly what it says by its guards that it has seen", () => {
+    for (const [seen, reports] of [
+      [[], []],
+      [["a", "b"], [`${R0}: a won with 500 bytes free, and b had bid 700`]],
+    ] as const) {
+      const of = answered();
+      of.tell({ kind: "fault", edge: "begin", fault: { id: 1, kind: "stale-watch", node: "a", detail: "" } });
+      of.close(R0, "a", 1, seen);
       expect(of.reports).toEqual(reports);
     }
+  });
+
+  it("counts a bid that is older than the lot from when that came up", () => {
+    const again = (): AuctionStage => {
+      const of = stage();
+      of.memory("b", R0, "built");
+      of.bid("a", R0, 500);
+      of.takes("b", R0);
+      of.nowMs += 3_600_000;
+      of.remove(of.keys.tenure(R0));
+      return of;
+    };
+    const early = again();
+    early.nowMs += 1_500;
+    early.close(R0, "a");
+    expect(early.reports).toEqual([
+      `${R0}: closed before b had answered, and before the window was over`,
+      `${R0}: closed before c had answered, and before the window was over`,
+    ]);
+    const open = again();
+    open.seconds(65);
+    expect(open.reports).toEqual([]);
+  });
+
+  it("notices a round that gives both a tenure and an award", () => {
+    const of = answered();
+    const puts = [
+      ...of.closing(R0, "b", 1),
+      [of.keys.auction(SERVICE, "award", R0), { node: "b", session: "b-session" }] as const,
+    ];
+    of.send("a", puts);
+    of.putAll(puts);
+    expect(of.reports).toEqual([`${R0}: round 1 gives it both a tenure and an award`]);
   });
 
   it("lets go what the evaluator cannot have seen yet, and not what it needed for the close", () => {
@@ -162,44 +274,41 @@ describe("auctions", () => {
 
   it("notices a first tenure that no auction gave, and lets those take it who have it ready", () => {
     const of = stage();
-    of.tenure(R0, "b");
+    of.memory("b", R0, "building");
+    of.takes("b", R0);
     expect(of.reports).toEqual([`${R0}: b has a first tenure that no auction gave it`]);
     const ready = stage();
-    ready.tell({
-      kind: "memory",
-      node: "b",
-      replica: R0,
-      what: "built",
-      bytes: 1,
-      usedBytes: 1,
-      budgetBytes: 9,
-    });
+    ready.memory("b", R0, "built");
     ready.put(ready.keys.contender(R1, "c"), { phase: "ready" });
-    ready.tenure(R0, "b");
-    ready.tenure(R1, "c");
+    ready.takes("b", R0);
+    ready.takes("c", R1);
     expect(ready.reports).toEqual([]);
   });
 
-  it("lets a grant land that was under way when its node let go of what it had ready, and no later one", () => {
-    for (const [afterMs, reports] of [
-      [50, []],
-      [3_600_000, [`${R0}: b has a first tenure that no auction gave it`]],
-    ] as const) {
-      const of = stage();
-      const memory = {
-        kind: "memory",
-        node: "b",
-        replica: R0,
-        bytes: 1,
-        usedBytes: 1,
-        budgetBytes: 9,
-      } as const;
-      of.tell({ ...memory, what: "built" });
-      of.tell({ ...memory, what: "freed" });
-      of.nowMs += afterMs;
-      of.tenure(R0, "b");
-      expect(of.reports).toEqual(reports);
-    }
+  it("lets a grant by rank land late that was sent while its node had the replica, and none that was sent afterwards", () => {
+    const late = stage();
+    late.memory("b", R0, "built");
+    late.send("b", [[late.keys.tenure(R0), { node: "b", session: "b-session", how: "grant" }]]);
+    late.memory("b", R0, "freed");
+    late.nowMs += 3_600_000;
+    late.tenure(R0, "b");
+    expect(late.reports).toEqual([]);
+    const after = stage();
+    after.memory("b", R0, "built");
+    after.memory("b", R0, "freed");
+    after.nowMs += 5_000;
+    after.takes("b", R0);
+    expect(after.reports).toEqual([`${R0}: b has a first tenure that no auction gave it`]);
+  });
+
+  it("notices a grant by rank that lands after a round that has closed since", () => {
+    const of = stage();
+    of.memory("b", R0, "built");
+    for (const node of ["a", "b", "c"]) of.pass(node, R0);
+    of.send("b", [[of.keys.tenure(R0), { node: "b", session: "b-session", how: "grant" }]]);
+    of.close(R0);
+    of.tenure(R0, "b");
+    expect(of.reports).toEqual([`${R0}: b has a first tenure that it took by rank before round 1 closed`]);
   });
 
   it("notices an empty round that had a bid, and a round number that jumps", () => {
@@ -267,6 +376,48 @@ describe("memory", () => {
     expect(of.reports).toEqual([]);
     of.tell({ ...memory, usedBytes: 11, budgetBytes: 10 });
     expect(of.reports).toEqual([`a: ${R0} makes it use 11 bytes of 10`]);
+  });
+});
+
+describe("promises", () => {
+  const stage = (): AuctionStage => new AuctionStage().begin(PromisesChecker);
+  const size = 100 * MIB;
+
+  it("notices that a node is given more than it has room for, beside what it has in memory", () => {
+    const of = stage();
+    of.memory("b", "kv/8/0", "built", BUDGET - size);
+    of.close(R0, "b");
+    expect(of.reports).toEqual([]);
+    of.close(R1, "b");
+    expect(of.reports).toEqual([`b: is given ${R1}, and ${size} bytes more than it has room for`]);
+  });
+
+  it("counts what it was given and has built once, and an award as long as it is valid", () => {
+    const of = stage();
+    of.memory("b", "kv/8/0", "built", BUDGET - 2 * size);
+    of.close(R0, "b");
+    of.memory("b", R0, "building", size);
+    of.tenure(R1, "a");
+    const award = { node: "b", session: "b-session", from: "a", fromSession: "a-session" };
+    of.put(of.keys.auction(SERVICE, "award", R1), award);
+    expect(of.reports).toEqual([]);
+    of.bid("b", "kv/3/0", 1);
+    expect(of.reports).toEqual(["b: bids 1 bytes, and has 0 beside what it was given"]);
+    of.tenure(R1, "c");
+    of.bid("b", "kv/3/0", size);
+    expect(of.reports).toHaveLength(1);
+  });
+
+  it("notices a bid with memory that was won with the bid before, whether or not its node has heard of it", () => {
+    const of = stage();
+    of.bid("b", R0, BUDGET);
+    of.close(R0, "b");
+    of.bid("b", R1, BUDGET - size);
+    expect(of.reports).toEqual([]);
+    of.bid("b", R1, BUDGET);
+    expect(of.reports).toEqual([
+      `b: bids ${BUDGET} bytes, and has ${BUDGET - size} beside what it was given`,
+    ]);
   });
 });
 

@@ -1,17 +1,17 @@
 import type { ReplicaKey } from "@keelson/kernel";
-import type { AuctionBook } from "./auction-book.ts";
+import type { StoredAnswer } from "./auction-book.ts";
 
 /** Whom an evaluator need not wait for: bidders that kept a round waiting and have answered nothing since. Worked out from the store and true time, not from what any node thinks. */
 export class Silence {
-  readonly #book: AuctionBook;
+  readonly #answers: (replica: ReplicaKey) => readonly StoredAnswer[];
   readonly #silentMs: number;
   readonly #answeredAt = new Map<string, number>();
   readonly #silentSince = new Map<string, number>();
   /** When it last ended. */
   readonly #spokeAt = new Map<string, number>();
 
-  constructor(book: AuctionBook, silentMs: number) {
-    this.#book = book;
+  constructor(answers: (replica: ReplicaKey) => readonly StoredAnswer[], silentMs: number) {
+    this.#answers = answers;
     this.#silentMs = silentMs;
   }
 
@@ -22,7 +22,7 @@ export class Silence {
 
   /** Marks those who have let this round wait too long. */
   look(replica: ReplicaKey, expected: Iterable<string>, nowMs: number): void {
-    const answers = this.#book.answers(replica);
+    const answers = this.#answers(replica);
     if (answers.length === 0) return;
     const answered = new Set(answers.map(({ node }) => node));
     const bids = answers.filter(({ freeBytes }) => freeBytes !== undefined);
