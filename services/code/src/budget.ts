@@ -56,14 +56,15 @@ export class Budget implements ShardMemory {
   }
 }
 
-/** What an index of so much content is expected to take: for each byte little more than one took before, or the most that any could. */
+/** What an index of so much content is expected to take: for each byte little more than one took before, or as much as it was found to need; never more than any could. */
 export function expectedBytes(
   contentBytes: number,
   files: number,
   before?: { readonly contentBytes: number; readonly memoryBytes: number },
+  foundBytes = 0,
 ): number {
   const most = indexBytesMin + contentBytes * bytesPerContentByte + files * 128;
   if (!before || before.contentBytes === 0) return Math.ceil(most);
   const asBefore = (contentBytes * before.memoryBytes) / before.contentBytes;
-  return Math.ceil(Math.min(most, indexBytesMin + asBefore * changeShare));
+  return Math.ceil(Math.min(most, Math.max(foundBytes, indexBytesMin + asBefore * changeShare)));
 }

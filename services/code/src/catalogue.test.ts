@@ -88,3 +88,27 @@ test("a name that is taken adds nothing of its batch", async () => {
   await expect(catalogue.add([row(2), row(1)])).rejects.toMatchObject({ code: "NAME_TAKEN" });
   expect(catalogue.all().map(({ name }) => name)).toEqual([row(1).name]);
 });
+
+test("what a repository was found to need is told with what it needs beside what it has, and goes when other branches are wanted", async () => {
+  const { catalogue } = await listing();
+  const { clock } = fleet!;
+  const [added] = await catalogue.add([row(1)]);
+  const { id } = added!;
+  const until = async (done: () => boolean): Promise<void> => {
+    const deadline = clock.now() + 10_000;
+    while (!done() && clock.now() < deadline)
+      await new Promise<void>((resolve) => void clock.after(5, resolve));
+    expect(done()).toBe(true);
+  };
+  await catalogue.foundSize(id, 100);
+  await until(() => catalogue.foundSizeOf(id) !== undefined);
+  expect(catalogue.foundSizeOf(id)).toEqual({ v: 1, bytes: 100 });
+  await catalogue.foundSize(id, 170, 80);
+  await until(() => catalogue.foundSizeOf(id)?.bytes === 90);
+  expect([catalogue.foundSizeOf(id)?.besideBytes, catalogue.sizeOf(id)]).toEqual([170, 90]);
+  await catalogue.edit([id], (was) => ({ ...was, rank: 7 }));
+  await until(() => catalogue.get(id)?.rank === 7);
+  expect(catalogue.foundSizeOf(id)?.bytes).toBe(90);
+  await catalogue.edit([id], (was) => ({ ...was, branches: ["stable"] }));
+  await until(() => catalogue.foundSizeOf(id) === undefined);
+});

@@ -48,7 +48,7 @@ export class RepositoryCatalogue {
   readonly addresses = new RepositoryAddresses((id) => this.get(id)?.url);
   #ordered: readonly Repository[] | undefined;
   readonly #records = new Map<string, IndexRecord>();
-  readonly #sizes = new Map<number, number>();
+  readonly #sizes = new Map<number, SizeRecord>();
   /** By node. */
   readonly loads = new Map<string, LoadRecord>();
   readonly #poking = new Map<number, { readonly written: Promise<void>; again?: Promise<void> }>();
@@ -105,13 +105,13 @@ export class RepositoryCatalogue {
   }
 
   /** What it was found to need and has not had since. */
-  foundSizeOf(id: number): number | undefined {
+  foundSizeOf(id: number): SizeRecord | undefined {
     return this.#sizes.get(id);
   }
 
   /** What it took, or was found to need; undefined when nobody knows. */
   sizeOf(id: number): number | undefined {
-    let size = this.#sizes.get(id);
+    let size = this.#sizes.get(id)?.bytes;
     for (const { memoryBytes } of this.records(id).values()) size = Math.max(size ?? 0, memoryBytes);
     return size;
   }
@@ -214,9 +214,15 @@ export class RepositoryCatalogue {
     return settled ? [{ about: `size/${id}`, value: undefined }] : [];
   }
 
-  async foundSize(id: number, bytes: number): Promise<void> {
-    if (this.#sizes.get(id) === bytes) return;
-    const value: SizeRecord = { v: 1, bytes };
+  /** Of which it has so much already, where it is held. */
+  async foundSize(id: number, bytes: number, heldBytes = 0): Promise<void> {
+    const value: SizeRecord = {
+      v: 1,
+      bytes: bytes - heldBytes,
+      ...(heldBytes > 0 ? { besideBytes: bytes } : {}),
+    };
+    const known = this.#sizes.get(id);
+    if (known?.bytes === value.bytes && known.besideBytes === value.besideBytes) return;
     await this.#catalogue.commit({ guards: [], writes: [{ about: `size/${id}`, value }] });
   }
 
@@ -243,7 +249,7 @@ export class RepositoryCatalogue {
       writes: [
         { about: "head", value: next },
         ...changes.map(({ id, row }) => ({ about: `repo/${id}`, value: row })),
-        ...changes.flatMap(({ id, row }) => (row ? [] : this.#leftovers(id))),
+        ...changes.flatMap(({ id, row }) => (row ? this.#outdated(row) : this.#leftovers(id))),
       ],
       overrides: changes.map(({ id, row }) => ({
         shard: `${service}/${id}`,
@@ -269,6 +275,13 @@ export class RepositoryCatalogue {
     };
   }
 
+  /** What was found of other branches says nothing of these, and might keep it out for ever. */
+  #outdated({ id, branches }: Repository): { about: string; value: undefined }[] {
+    const before = this.get(id)?.branches;
+    const isOutdated = this.#sizes.has(id) && String(before) !== String(branches);
+    return isOutdated ? [{ about: `size/${id}`, value: undefined }] : [];
+  }
+
   /** What is said of a repository besides its row goes with it. */
   #leftovers(id: number): { about: string; value: undefined }[] {
     const records = Array.from({ length: this.#replicas }, (_, replica) => `indexed/${id}/${replica}`);
@@ -283,7 +296,7 @@ export class RepositoryCatalogue {
       if (known) this.#records.set(key, known.value as IndexRecord);
       else this.#records.delete(key);
     } else if (part === "size") {
-      if (known) this.#sizes.set(Number(id), (known.value as SizeRecord).bytes);
+      if (known) this.#sizes.set(Number(id), known.value as SizeRecord);
       else this.#sizes.delete(Number(id));
     } else if (part === "load") {
       if (known) this.loads.set(id, known.value as LoadRecord);

@@ -101,7 +101,7 @@ export class CodeNode {
         preparedBytes: () => this.#preparedBytes(),
         preparedSize: (shard) => this.#preparedSize(shard),
         knownSize: (shard) => this.#catalogue?.sizeOf(Number(shard)),
-        foundSize: (shard) => this.#catalogue?.foundSizeOf(Number(shard)),
+        foundSize: (shard) => this.#foundSize(Number(shard)),
       },
       config.guess,
     );
@@ -112,7 +112,7 @@ export class CodeNode {
       usedBytes: () => engine.memory.usedBytes,
       roomBytes: () => engine.memory.roomBytes,
       makeRoom: async (repository, bytes) => (await this.#evictor?.makeRoom(repository, bytes)) ?? false,
-      foundSize: (id, bytes) => this.#list.foundSize(id, bytes),
+      foundSize: (id, bytes, heldBytes) => this.#list.foundSize(id, bytes, heldBytes),
     });
     this.#ports = {
       node: context.node,
@@ -149,6 +149,7 @@ export class CodeNode {
       room: (repository, bytes, own) => this.#reservations.reserve(repository, bytes, own),
       before: (id) =>
         [...this.#list.records(id).values()].find(({ contentBytes }) => contentBytes > 0) ?? this.#largest(),
+      foundBytes: (id) => this.#list.foundSizeOf(id)?.bytes,
       foundSize: (id, bytes) => this.#list.foundSize(id, bytes),
       record: (id, replica, epoch, record) => this.#list.record(id, replica, epoch, record),
       log: (message, details) => context.log.info(details, message),
@@ -282,6 +283,15 @@ export class CodeNode {
       if (held) return held.memoryBytes;
     }
     return undefined;
+  }
+
+  /** Where all replicas are held, the next commit must fit beside the one before; a replica that nobody holds is built without one, and must not stay out for it. */
+  #foundSize(id: number): number | undefined {
+    const found = this.#catalogue?.foundSizeOf(id);
+    if (found?.besideBytes === undefined) return found?.bytes;
+    for (let replica = 0; replica < this.#context.config.replicas; replica++)
+      if (!tenureOf(this.#node!, `${SERVICE}/${id}/${replica}`)) return found.bytes;
+    return found.besideBytes;
   }
 
   /** Of the repositories here that say something, the one that takes most for each byte of its files. */

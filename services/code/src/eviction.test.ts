@@ -211,6 +211,23 @@ test("a repository that grows beyond its node is served at the commit before, wh
   expect(await search(2)).toBe(1);
 });
 
+test("a repository whose new commit does not fit beside the one before comes back after its node was started anew", async () => {
+  code = new CodeFleet(fleet(), { guess: SIZE, auction, pollMs: 100 });
+  // Room for the new commit, or for the old one, and not for both.
+  await code.add("a", 1.9 * SIZE);
+  const changed = repository("changed");
+  await add(changed);
+  await eventually("it is held", () => isHeld(1));
+  const commit = code.scratch.commit(changed.url, { "x.txt": `needle ${"z".repeat(1.1 * CONTENT)}` });
+  const index = async (): Promise<RepositoryStatus["replicas"][number]["index"]> =>
+    (await status())["changed"]?.replicas[0]?.index;
+  await eventually("it says why", async () => (await index())?.problem !== undefined);
+  await code.fleet.leave("a");
+  await code.add("b", 1.9 * SIZE);
+  await eventually("it is at the new commit", async () => (await index())?.heads[0]?.commit === commit);
+  expect(await search(1)).toBe(1);
+});
+
 test("a repository that grows beyond its node moves to one that has room for it", async () => {
   // Memory is never so uneven that it is levelled.
   code = new CodeFleet(fleet(), { guess: SIZE, auction: { ...auction, levelAt: 100 }, pollMs: 100 });

@@ -37,6 +37,8 @@ export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now
   readonly room: (repository: Repository, bytes: number, own: HeldRepository) => Promise<() => void>;
   /** What it took when it was last held anywhere; what others take when it never was. */
   readonly before: (id: number) => Pick<IndexRecord, "contentBytes" | "memoryBytes"> | undefined;
+  /** What somebody found that it needs, and it has not had since. */
+  readonly foundBytes: (id: number) => number | undefined;
   /** Says to all that it needs so much. */
   readonly foundSize: (id: number, bytes: number) => Promise<void>;
   /** Whether it is told. */
@@ -73,6 +75,7 @@ export class HeldRepository implements Prepared {
   readonly since: number;
   readonly #ports: RepositoryPorts;
   readonly #ending = new AbortController();
+  readonly ending: AbortSignal = this.#ending.signal;
   #current: Current | undefined;
   #problem: Problem | undefined;
   #epoch: Epoch | undefined;
@@ -301,7 +304,9 @@ export class HeldRepository implements Prepared {
         now: () => clock.now(),
         room: async (contentBytes, files) => {
           const before = previous?.index.stats ?? this.#ports.before(this.id);
-          this.#expectedBytes = expectedBytes(contentBytes, files, before);
+          // What was found to be too little is not asked for again.
+          const found = previous ? 0 : this.#ports.foundBytes(this.id);
+          this.#expectedBytes = expectedBytes(contentBytes, files, before, found);
           // Most of a new commit is what is there already.
           if (previous) return;
           release = await this.#ports.room(repository, this.#expectedBytes, this);

@@ -61,7 +61,10 @@ export interface IndexRecord {
 /** `size/<id>`: what a build found it needs, before there is an index that could be measured. */
 export interface SizeRecord {
   readonly v: 1;
+  /** Where it comes to. */
   readonly bytes: number;
+  /** Where it is held: its new commit is built beside the one before. Left out when it was not held. */
+  readonly besideBytes?: number;
 }
 
 /** `poke/<id>`: somebody says that there is something new; holders look at once. */

@@ -10,6 +10,8 @@ import type { Repository } from "./repository.ts";
 /** Whoever gets room, with what it has already: a new commit takes the place of the one before. */
 interface Taker {
   readonly memoryBytes: number;
+  /** Aborts when it is no longer wanted. */
+  readonly ending: AbortSignal;
 }
 
 interface ReservationPorts {
@@ -22,8 +24,8 @@ interface ReservationPorts {
   readonly roomBytes: () => number;
   /** Lets others rest, so that this many more bytes will be free. False when that cannot be. */
   readonly makeRoom: (repository: Repository, missingBytes: number) => Promise<boolean>;
-  /** Says to all how large it is, so that only those bid who have the room. */
-  readonly foundSize: (id: number, bytes: number) => Promise<void>;
+  /** Says to all how large it is, and how much of that it has here already, so that only those bid who have the room. */
+  readonly foundSize: (id: number, bytes: number, heldBytes: number) => Promise<void>;
 }
 
 /** What was told to rest is gone a moment later, because its requests finish first: how long that is waited for, and how often it is looked at. */
@@ -39,11 +41,11 @@ export class Reservations {
     this.#ports = ports;
   }
 
-  /** Resolves to what gives the room back, to be called when it was taken or is no longer wanted. Rejects when there cannot be so much. */
+  /** Resolves to what gives the room back, to be called when it was taken or is no longer wanted. Rejects when there cannot be so much, or nobody wants it any more. */
   async reserve(repository: Repository, bytes: number, taker: Taker): Promise<() => void> {
-    const given = await this.#line.run(() => this.#give(repository, bytes, taker));
+    const given = await this.#line.run(() => this.#give(repository, bytes, taker), taker.ending);
     if (given) return () => void this.#given.delete(taker);
-    await this.#ports.foundSize(repository.id, bytes);
+    await this.#ports.foundSize(repository.id, bytes, taker.memoryBytes);
     throw noRoom(repository, bytes, this.#has(taker));
   }
 
@@ -53,6 +55,8 @@ export class Reservations {
     while (bytes > this.#has(taker)) {
       if (clock.now() >= deadline || !(await makeRoom(repository, bytes - this.#has(taker)))) return false;
       await new Promise<void>((resolve) => void clock.after(lookMs, resolve));
+      // Nothing more rests for it, and the next in line has waited long enough.
+      taker.ending.throwIfAborted();
     }
     this.#given.set(taker, bytes - taker.memoryBytes);
     return true;
