@@ -4,7 +4,7 @@ import { Caretaker } from "./caretaker.ts";
 import type { RepositoryCatalogue } from "./catalogue.ts";
 import type { Figures } from "./fleet-figures.ts";
 import { loadEveryMs, type LoadRecord } from "./node-load.ts";
-import { repositoriesMax, type Repository } from "./repository.ts";
+import { repositoriesMax, type IndexRecord, type Repository } from "./repository.ts";
 
 const clock = new ManualClock();
 const lookMs = 1_000;
@@ -15,6 +15,7 @@ afterEach(() => caretaker?.stop());
 /** A fleet of three nodes that holds nothing and has nothing to do; what they say of themselves is the test's. */
 function quietFleet(unclaimed = new Map<string, number>()): {
   rows: Map<number, Repository>;
+  records: Map<number, IndexRecord>;
   figures: {
     unclaimed: Map<string, number>;
     resting: Set<number>;
@@ -29,6 +30,7 @@ function quietFleet(unclaimed = new Map<string, number>()): {
   const removed: string[] = [];
   let wish: number | undefined;
   const rows = new Map<number, Repository>();
+  const records = new Map<number, IndexRecord>();
   const figures = {
     nodes: ["a", "b", "c"],
     unclaimed,
@@ -38,8 +40,9 @@ function quietFleet(unclaimed = new Map<string, number>()): {
     saturation: 0.01,
     freeBytesMax: 99,
   };
-  const catalogue: Pick<RepositoryCatalogue, "get" | "edit" | "loads" | "load"> = {
+  const catalogue: Pick<RepositoryCatalogue, "get" | "records" | "edit" | "loads" | "load"> = {
     get: (id) => rows.get(id),
+    records: () => records,
     edit: (ids, change) => {
       const edited = ids.map((id) => change(rows.get(id)!)!);
       for (const row of edited) rows.set(row.id, row);
@@ -75,7 +78,7 @@ function quietFleet(unclaimed = new Map<string, number>()): {
     lookMs,
     log: () => undefined,
   });
-  return { rows, figures, loads, removed, wish: () => wish };
+  return { rows, records, figures, loads, removed, wish: () => wish };
 }
 
 const says = (cpu: number): LoadRecord => ({ v: 1, cpu, at: clock.wall() });
@@ -116,32 +119,96 @@ test("more nodes are wished for however many repositories nobody holds", async (
   expect(wish()).toBe(1);
 });
 
-test("what is woken because there seemed to be room rests again when nobody has it, until what is free has changed", async () => {
-  const fleet = quietFleet();
-  const { rows, figures } = fleet;
-  rows.set(7, {
-    id: 7,
-    name: "seven",
-    state: "resting",
-    reason: "made room for six",
-    wantedAt: 1,
-  } as Repository);
+const seven = {
+  id: 7,
+  name: "seven",
+  state: "resting",
+  reason: "made room for six",
+  wantedAt: 1,
+} as Repository;
+const demandOf = (...replicas: string[]): Figures["demand"] => ({
+  v: 1,
+  replicas,
+  count: replicas.length,
+  bytes: 1,
+  reason: "",
+  since: 0,
+});
+
+test("what is woken because there seemed to be room rests again when nobody has it, until more is free or a while has passed", async () => {
+  const { rows, figures } = quietFleet();
+  rows.set(7, seven);
   figures.resting.add(7);
-  await clock.advance(3 * lookMs);
-  expect(rows.get(7)).toMatchObject({ state: "active", reason: "there is room again" });
-  figures.resting.delete(7);
-  figures.unclaimed.set("7/0", clock.now());
-  await clock.advance(3 * lookMs);
-  expect(rows.get(7)?.state).toBe("active");
-  figures.demand = { v: 1, replicas: ["code/7/0"], count: 1, bytes: 1, reason: "", since: 0 };
-  await clock.advance(lookMs);
-  expect(rows.get(7)).toMatchObject({ state: "resting", reason: "there was no room for it after all" });
-  figures.resting.add(7);
-  figures.unclaimed.delete("7/0");
-  figures.demand = undefined;
+  const wokenInVain = async (): Promise<void> => {
+    await clock.advance(3 * lookMs);
+    expect(rows.get(7)).toMatchObject({ state: "active", reason: "there is room again" });
+    figures.resting.delete(7);
+    figures.unclaimed.set("7/0", clock.now());
+    await clock.advance(3 * lookMs);
+    expect(rows.get(7)?.state).toBe("active");
+    figures.demand = demandOf("code/7/0");
+    await clock.advance(lookMs);
+    expect(rows.get(7)).toMatchObject({ state: "resting", reason: "there was no room for it after all" });
+    figures.resting.add(7);
+    figures.unclaimed.delete("7/0");
+    figures.demand = undefined;
+    await clock.advance(10 * lookMs);
+    expect(rows.get(7)?.state).toBe("resting");
+  };
+  await wokenInVain();
+  // Indexes that are held become larger and smaller all the time.
+  figures.freeBytesMax += 1;
   await clock.advance(10 * lookMs);
   expect(rows.get(7)?.state).toBe("resting");
-  figures.freeBytesMax += 1;
+  figures.freeBytesMax += 20;
+  await wokenInVain();
+  await clock.advance(600_000);
+  expect(rows.get(7)?.state).toBe("active");
+});
+
+test("what found room for one replica and not for the other rests again, and stays so though its room is free again", async () => {
+  const { rows, figures } = quietFleet();
+  rows.set(7, seven);
+  figures.resting.add(7);
   await clock.advance(3 * lookMs);
+  expect(rows.get(7)?.state).toBe("active");
+  figures.resting.delete(7);
+  figures.unclaimed.set("7/1", clock.now());
+  figures.freeBytesMax = 50;
+  figures.demand = demandOf("code/7/1");
+  await clock.advance(lookMs);
+  expect(rows.get(7)?.state).toBe("resting");
+  figures.resting.add(7);
+  figures.unclaimed.delete("7/1");
+  figures.demand = undefined;
+  figures.freeBytesMax = 99;
+  await clock.advance(60 * lookMs);
+  expect(rows.get(7)?.state).toBe("resting");
+});
+
+test("what another node woke in vain rests again too, unless it was asked for lately", async () => {
+  const { rows, records, figures } = quietFleet();
+  rows.set(7, { ...seven, state: "active", reason: "there is room again" });
+  figures.unclaimed.set("7/0", clock.now());
+  figures.demand = demandOf("code/7/0");
+  records.set(0, { lastServedAt: clock.wall() } as IndexRecord);
+  await clock.advance(3 * lookMs);
+  expect(rows.get(7)?.state).toBe("active");
+  records.set(0, { lastServedAt: 0 } as IndexRecord);
+  await clock.advance(lookMs);
+  expect(rows.get(7)?.state).toBe("resting");
+});
+
+test("what was woken and held since is demanded when its node is gone", async () => {
+  const { rows, records, figures } = quietFleet();
+  rows.set(7, seven);
+  figures.resting.add(7);
+  await clock.advance(3 * lookMs);
+  figures.resting.delete(7);
+  await clock.advance(3 * lookMs);
+  records.set(0, { lastServedAt: clock.wall() } as IndexRecord);
+  figures.unclaimed.set("7/0", clock.now());
+  figures.demand = demandOf("code/7/0");
+  await clock.advance(10 * lookMs);
   expect(rows.get(7)?.state).toBe("active");
 });

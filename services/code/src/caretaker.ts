@@ -4,7 +4,7 @@
  */
 import type { Clock, Timer } from "@keelson/kernel";
 import { Autoscaler, type FleetFacts, type ScaleTerms } from "./autoscale.ts";
-import type { RepositoryCatalogue } from "./catalogue.ts";
+import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
 import type { Figures } from "./fleet-figures.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import { busiest, leftLoads } from "./node-load.ts";
@@ -26,6 +26,11 @@ interface CaretakerPorts {
 /** Room must be there with something to spare, twice in a row, before a repository is woken for it. */
 const spare = 1.25;
 const wokenReason = "there is room again";
+/** What was woken in vain is tried again when so much more is free than then, or after a while: what is free somewhere may lie otherwise. */
+const moreShare = 1.1;
+const tryAgainMs = 600_000;
+/** What was asked for so lately does not rest again, whoever woke it. */
+const inUseMs = 600_000;
 
 export class Caretaker {
   readonly #ports: CaretakerPorts;
@@ -34,10 +39,10 @@ export class Caretaker {
   #timer: Timer | undefined;
   #stopped = false;
   #roomSeen = false;
-  /** Who was woken last because there was room, as far as is not known whether there was. */
-  #woken: number | undefined;
-  /** What was free when a repository was woken for which there was no room after all: it lay in gaps, or on nodes that may not take it. As long as that has not changed, it would be so again. */
-  readonly #inVain = new Map<number, number>();
+  /** Who was woken last because there was room, and how much, as far as is not known whether there was. */
+  #woken: { readonly id: number; readonly freeBytes: number } | undefined;
+  /** For which repositories there was no room after all when they were woken: what was free lay in gaps, or on nodes that may not take it. Soon it would be so again. */
+  readonly #inVain = new Map<number, { readonly freeBytes: number; readonly at: number }>();
   #claims = 0;
 
   constructor(ports: CaretakerPorts) {
@@ -72,10 +77,11 @@ export class Caretaker {
 
   /** One at a time: what it takes is known only when it is there. It is woken because there is room, so nothing makes room for it. */
   async #wake(): Promise<void> {
-    const { catalogue, figures, sizeOf } = this.#ports;
+    const { catalogue, clock, figures, sizeOf } = this.#ports;
     await this.#restAgain();
     const free = figures.freeBytesMax;
-    for (const [id, then] of this.#inVain) if (then !== free) this.#inVain.delete(id);
+    for (const [id, { freeBytes, at }] of this.#inVain)
+      if (free >= freeBytes * moreShare || clock.now() - at >= tryAgainMs) this.#inVain.delete(id);
     let fits: Repository | undefined;
     for (const id of figures.resting) {
       const row = catalogue.get(id);
@@ -85,7 +91,7 @@ export class Caretaker {
     const waiting = figures.unclaimed.size > 0;
     const room = fits !== undefined && !waiting;
     if (fits !== undefined && room && this.#roomSeen) {
-      this.#woken = fits.id;
+      this.#woken = { id: fits.id, freeBytes: free };
       await catalogue.edit([fits.id], (row) =>
         row.state === "resting" ? { ...row, state: "active", reason: wokenReason } : row,
       );
@@ -93,26 +99,48 @@ export class Caretaker {
     this.#roomSeen = room;
   }
 
-  /** Lets what was woken rest again when nobody can take it. It would be a lot for ever, and a reason to wish for nodes, though nobody has asked for it. */
+  /**
+   * Lets what was woken rest again when nobody can take it, whoever looked after the fleet then. It would be a lot for ever, and a reason to wish for nodes and to wake nothing else, though nobody
+   * has asked for it.
+   */
   async #restAgain(): Promise<void> {
-    const { catalogue, figures, log } = this.#ports;
-    const id = this.#woken;
-    if (id === undefined) return;
-    const unclaimed = [...figures.unclaimed.keys()].some((replica) => replica.startsWith(`${id}/`));
-    if (!unclaimed) {
-      if (!figures.resting.has(id)) this.#woken = undefined;
-      return;
+    const { catalogue, clock, figures, log } = this.#ports;
+    if (this.#woken && this.#isClaimed(this.#woken.id)) this.#woken = undefined;
+    const demanded = new Set<number>();
+    for (const replica of figures.demand?.replicas ?? []) {
+      const [, id, n] = replica.split("/");
+      if (figures.unclaimed.has(`${id}/${n}`) && this.#isInVain(Number(id))) demanded.add(Number(id));
     }
-    const demanded = figures.demand?.replicas.some((replica) => Number(replica.split("/")[1]) === id);
-    if (demanded !== true) return;
-    this.#woken = undefined;
-    this.#inVain.set(id, figures.freeBytesMax);
-    const [row] = await catalogue.edit([id], (found) =>
-      found.state === "active" && found.reason === wokenReason
-        ? { ...found, state: "resting", reason: "there was no room for it after all" }
-        : found,
+    if (demanded.size === 0) return;
+    const ids = [...demanded].slice(0, editsMax);
+    for (const id of ids) {
+      // Before it was woken: where it has some of its replicas, less is free now.
+      const freeBytes = this.#woken?.id === id ? this.#woken.freeBytes : figures.freeBytesMax;
+      this.#inVain.set(id, { freeBytes, at: clock.now() });
+    }
+    const rested = await catalogue.edit(ids, (row) =>
+      row.state === "active" && row.reason === wokenReason
+        ? { ...row, state: "resting", reason: "there was no room for it after all" }
+        : row,
     );
-    if (row) log("rests again: nobody has room for it", { repository: row.name });
+    for (const { name } of rested) log("rests again: nobody has room for it", { repository: name });
+  }
+
+  #isClaimed(id: number): boolean {
+    const { unclaimed, resting } = this.#ports.figures;
+    if (resting.has(id)) return false;
+    for (const replica of unclaimed.keys()) if (replica.startsWith(`${id}/`)) return false;
+    return true;
+  }
+
+  /** It was woken, and nobody has asked for it since, as far as holders told. */
+  #isInVain(id: number): boolean {
+    const { catalogue, clock } = this.#ports;
+    const row = catalogue.get(id);
+    if (row?.state !== "active" || row.reason !== wokenReason) return false;
+    if (this.#woken?.id === id) return true;
+    const served = Array.from(catalogue.records(id).values(), ({ lastServedAt }) => lastServedAt);
+    return served.every((at) => clock.wall() - at >= inUseMs);
   }
 
   #scale(): void {

@@ -97,6 +97,17 @@ test("counts what nodes have taken, whatever is told first", () => {
   expect([fleet.figures.saturation, fleet.figures.nodes]).toEqual([0.1, ["a"]]);
 });
 
+test("what is free for a repository with two replicas is free on two nodes", () => {
+  const fleet = new Fleet([], 2);
+  const seat = { v: 1, boot: "", session: "", address: "" };
+  fleet.put(bidder("a"), { ...seat, node: "a", budgetBytes: 100 });
+  expect(fleet.figures.freeBytesMax).toBe(0);
+  fleet.put(bidder("b"), { ...seat, node: "b", budgetBytes: 30 });
+  expect(fleet.figures.freeBytesMax).toBe(30);
+  fleet.put(bidder("c"), { ...seat, node: "c", budgetBytes: 40 });
+  expect(fleet.figures.freeBytesMax).toBe(40);
+});
+
 test("takes in what a large fleet has a part at a time", async () => {
   const rows = Array.from({ length: 5_000 }, (_, id) => active(id));
   const known = rows.map(({ id }) => change(tenure(id), { node: "a" }));

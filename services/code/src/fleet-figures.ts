@@ -25,7 +25,7 @@ export interface Figures {
   readonly demand: Demand | undefined;
   /** Of the fleet's memory, the share that is taken. */
   readonly saturation: number;
-  /** Of the node with the most room. */
+  /** The most that as many nodes as a repository has replicas have free, each of them. */
   readonly freeBytesMax: number;
 }
 
@@ -109,9 +109,9 @@ export class FleetFigures implements Figures {
   }
 
   get freeBytesMax(): number {
-    let free = 0;
-    for (const { budgetBytes, takenBytes } of this.#rooms()) free = Math.max(free, budgetBytes - takenBytes);
-    return free;
+    const free = Array.from(this.#rooms(), ({ budgetBytes, takenBytes }) => budgetBytes - takenBytes);
+    free.sort((a, b) => b - a);
+    return Math.max(0, free[this.#replicas - 1] ?? 0);
   }
 
   *#rooms(): Iterable<Room> {
