@@ -72,6 +72,27 @@ test("when too much waits, who has been at it longest is let go first", async ()
   expect(dropped).toBe(3);
 });
 
+test("the reader of a stream that has taken all so far is not let go for others who take nothing", async () => {
+  const unread = new UnreadAnswers({ bytesMax: 80 << 20, stallMs: 600_000, dropped: () => undefined });
+  const given: ServerResponse[] = [];
+  server.on("request", (_request, response) => {
+    response.write(LARGE);
+    unread.part(response);
+    given.push(response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const reader = await asker();
+  await until(() => given.length === 1);
+  reader.resume();
+  await until(() => given[0]!.writableLength === 0);
+  for (let i = 2; i <= 5; i++) {
+    await asker();
+    await until(() => given.length === i);
+  }
+  expect(given.map(({ destroyed }) => destroyed)).toEqual([false, true, true, false, false]);
+});
+
 test("who reads gets all, and is as free to ask again as before", async () => {
   const unread = new UnreadAnswers({ bytesMax: 1 << 30, stallMs: 60_000, dropped: () => undefined });
   await serving(unread);

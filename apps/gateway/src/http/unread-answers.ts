@@ -20,6 +20,8 @@ export class UnreadAnswers {
   readonly #terms: UnreadTerms;
   /** In the order in which they began to wait. */
   readonly #waiting = new Set<ServerResponse>();
+  /** Which of them say when they wait no longer. */
+  readonly #followed = new WeakSet<ServerResponse>();
 
   constructor(terms: UnreadTerms) {
     this.#terms = terms;
@@ -42,10 +44,12 @@ export class UnreadAnswers {
   part(response: ServerResponse): boolean {
     if (response.destroyed || response.writableFinished || response.writableLength < WORTH_BYTES)
       return false;
-    if (!this.#waiting.has(response)) {
-      this.#waiting.add(response);
-      const gone = (): void => void this.#waiting.delete(response);
-      response.once("finish", gone).once("close", gone);
+    this.#waiting.add(response);
+    if (!this.#followed.has(response)) {
+      this.#followed.add(response);
+      // The reader of a long stream that has taken all so far is none of those who have been at it longest.
+      const taken = (): void => void this.#waiting.delete(response);
+      response.on("drain", taken).once("finish", taken).once("close", taken);
     }
     this.#makeRoom();
     return true;
