@@ -63,6 +63,29 @@ test("an award that was carried out does not count again when the former holder 
   expect(a.machine.market.lots.size).toBe(0);
 });
 
+test("what a node asked for while it had it ready stays promised after it let go of that, until it is refused, given, or up for another round", () => {
+  const hall = new Hall([10], half, { levelAt: 0, emptyPauseMs: 60_000 });
+  const { host, machine } = hall.join("a", 50);
+  hall.run(500);
+  expect(holders(hall)).toEqual(["a"]);
+  const local = host.local("s/0/0")!;
+  host.setHold(local, undefined);
+  local.data = "none";
+  host.setTenure("s/0/0", undefined, false, hall.now);
+  const { round } = host.facts.known("s/0/0")!;
+  const free = (): number => machine.market.freeBytes();
+  expect(free()).toBe(50);
+  local.sentGrant = { session: "s-a", round };
+  expect(free()).toBe(40);
+  local.sentGrant = { session: "s-a", round: round - 1 };
+  expect(free()).toBe(50);
+  local.sentGrant = { session: "of before", round };
+  expect(free()).toBe(50);
+  local.sentGrant = { session: "s-a", round };
+  host.committed("grant", "s/0/0", undefined, "conflict", hall.now);
+  expect(free()).toBe(50);
+});
+
 describe("a bid", () => {
   test("that was won unseen is not forgotten when the node's budget changes", () => {
     const hall = new Hall([10, 10], half, { levelAt: 0, emptyPauseMs: 60_000 });

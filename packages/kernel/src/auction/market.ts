@@ -2,6 +2,7 @@ import { replicaKey, type ReplicaKey } from "../identity/keys.ts";
 import type { DecisionKind } from "../control/decisions.ts";
 import { isolated } from "../lifecycle/granting.ts";
 import type { HostMachine } from "../lifecycle/host-machine.ts";
+import type { Local } from "../lifecycle/local.ts";
 import type { ShardMemory } from "../lifecycle/service.ts";
 import type { Plan } from "../placement/plan.ts";
 import type { Commit } from "../store/contract.ts";
@@ -137,7 +138,7 @@ export class Market {
       const { builds } = this.host.service(local);
       // What is prepared (or open, where nothing is built) the service has taken off itself.
       if (builds ? local.data === "prepared" : local.shard !== "none") continue;
-      const wanted = local.hold !== undefined || this.#isTarget(local.key);
+      const wanted = local.hold !== undefined || this.#isTarget(local.key) || this.#mayBeGranted(local);
       if (!wanted && (!builds || local.data === "none")) continue;
       free -= this.sizeOf({ shard: local.id.shard, shardKey: local.shardKey });
     }
@@ -207,6 +208,13 @@ export class Market {
   configuredMaxBids(lot: Pick<Lot, "shardKey">): number | undefined {
     const { overrides, config } = this.board;
     return overrides.get(lot.shardKey)?.value.maxBids ?? config?.value.maxBids ?? this.maxBids;
+  }
+
+  /** This node asked for it when it had it ready, and has let go of that since. */
+  #mayBeGranted({ key, sentGrant }: Local): boolean {
+    if (!sentGrant || sentGrant.session !== this.host.liveness?.id) return false;
+    const facts = this.host.facts.known(key);
+    return facts?.round === sentGrant.round && !facts.tenure;
   }
 
   #isTarget(replica: ReplicaKey): boolean {

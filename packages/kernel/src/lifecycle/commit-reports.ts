@@ -21,6 +21,7 @@ export function commitReported(
   switch (purpose) {
     case "grant":
       local.granting = false;
+      if (report === "conflict") local.sentGrant = undefined;
       retryLater(machine, local, report, now);
       if (report === "unknown" && !machine.rules.adoption) local.deaf = true;
       return;

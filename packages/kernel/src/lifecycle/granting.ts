@@ -102,6 +102,7 @@ export function grantOrWait(machine: HostMachine, local: Local, facts: ReplicaFa
     since: machine.wall(),
   };
   local.granting = true;
+  local.sentGrant = { session: session.id, round: facts.round };
   machine.emit({
     kind: "commit",
     purpose: "grant",

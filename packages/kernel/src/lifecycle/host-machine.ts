@@ -378,6 +378,7 @@ export class HostMachine {
     if (former && isMoving(former.phase)) this.#moves--;
     if (former?.primary) this.emit({ kind: "demote", replica: local.key });
     local.hold = hold;
+    local.sentGrant = undefined;
   }
 
   /** The hold is over; the shard is closed, the data stays prepared. */

@@ -75,6 +75,8 @@ export interface Local {
   commitFailures: number;
   /** A grant, a contender write or a clean-up is out. */
   granting: boolean;
+  /** A grant that was sent and not refused, with the session it is for and the round it is guarded by: it may yet land. */
+  sentGrant: { readonly session: string; readonly round: number } | undefined;
   contending: boolean;
   cleaning: boolean;
   promoting: boolean;
@@ -104,6 +106,7 @@ export function newLocal(key: ReplicaKey): Local {
     commitRetryAt: -Infinity,
     commitFailures: 0,
     granting: false,
+    sentGrant: undefined,
     contending: false,
     cleaning: false,
     promoting: false,
