@@ -1,5 +1,5 @@
 import type { Guard } from "../store/contract.ts";
-import { parseReplicaKey, shardKey, type ReplicaKey } from "../identity/keys.ts";
+import { parseReplicaKey, replicaKey, shardKey, type ReplicaKey } from "../identity/keys.ts";
 import type { AuctionMachine } from "./auction-machine.ts";
 import { formatBytes } from "./bytes.ts";
 import { levellingMove, relievingMove, type Load, type Movable } from "./levelling.ts";
@@ -47,7 +47,7 @@ export function levelMemory(machine: AuctionMachine, office: Guard, now: number)
     const bidder = board.bidders.get(node)?.value;
     if (bidder) loads.push({ node, budgetBytes: bidder.budgetBytes, usedBytes: used.get(node) ?? 0 });
   }
-  const relief = relievingMove(loads, movable);
+  const relief = relievingMove(loads, movable, (node, replica) => hasAnother(machine, node, replica));
   if (relief) {
     const reason = `${relief.node} needs more memory than it has for its shards; moves ${formatBytes(relief.bytes)}`;
     return request(machine, relief, reason, office, now);
@@ -67,6 +67,19 @@ export function levelMemory(machine: AuctionMachine, office: Guard, now: number)
   if (!move) return;
   const reason = `levels memory: ${move.node} is the fullest; moves ${formatBytes(move.bytes)}`;
   request(machine, move, reason, office, now);
+}
+
+/** Who has one replica of a shard, or is about to, takes no other. */
+function hasAnother({ market }: AuctionMachine, node: string, replica: ReplicaKey): boolean {
+  const { service, shard } = parseReplicaKey(replica);
+  for (let r = 0; r < market.replicasPerShard; r++) {
+    const other = replicaKey(service, shard, r);
+    if (other === replica) continue;
+    const { tenure, award } = market.host.facts.known(other) ?? {};
+    if (tenure?.value.node === node) return true;
+    if (award?.value.node === node && award.value.fromSession === tenure?.value.session) return true;
+  }
+  return false;
 }
 
 /** A replica that shares its zone with another of its shard, although a node in a zone with fewer has room for it. */

@@ -45,12 +45,25 @@ test("relieves a node of shards that outgrew it: of the smallest that is enough,
     { replica: "s/4/0", node: "b", bytes: 20 },
   ];
   const relief = (used: number, other: number): string | undefined =>
-    relievingMove([load("b", 100, other), load("a", 100, used)], movable)?.replica;
+    relievingMove([load("b", 100, other), load("a", 100, used)], movable, () => false)?.replica;
   expect(relief(100, 20)).toBeUndefined();
   expect(relief(110, 20)).toBe("s/2/0");
   expect(relief(150, 20)).toBe("s/3/0");
   expect(relief(150, 60)).toBe("s/2/0");
   expect(relief(150, 99)).toBeUndefined();
+});
+
+test("a node is not relieved of what all who have room for it have already", () => {
+  const loads = [load("a", 100, 130), load("b", 100, 20), load("c", 100, 85)];
+  const movable = [
+    { replica: "s/1/0", node: "a", bytes: 40 },
+    { replica: "s/2/0", node: "a", bytes: 10 },
+  ];
+  const has = (...pairs: string[]) => relievingMove(loads, movable, (node, it) => pairs.includes(node + it));
+  expect(has()?.replica).toBe("s/1/0");
+  expect(has("bs/1/0")?.replica).toBe("s/2/0");
+  expect(has("bs/1/0", "bs/2/0")?.replica).toBe("s/2/0");
+  expect(has("bs/1/0", "bs/2/0", "cs/2/0")).toBeUndefined();
 });
 
 test("the level gives every byte a place, within budgets; moving by it ends, and each move helps", () => {

@@ -44,13 +44,20 @@ export function imbalance(loads: readonly Load[]): number {
  * A move off a node whose shards have grown beyond its memory: the smallest that brings it below, or else the largest that another node has room for. Undefined when no node
  * is in such need, or none has room.
  */
-export function relievingMove(loads: readonly Load[], movable: readonly Movable[]): Movable | undefined {
+export function relievingMove(
+  loads: readonly Load[],
+  movable: readonly Movable[],
+  /** Whether a node has another replica of the shard: it will not take this one. */
+  hasAnother: (node: string, replica: ReplicaKey) => boolean,
+): Movable | undefined {
   for (const { node, budgetBytes, usedBytes } of loads) {
     const over = usedBytes - budgetBytes;
     if (over <= 0) continue;
-    const room = Math.max(0, ...loads.filter((other) => other.node !== node).map(freeBytes));
+    const others = loads.filter((other) => other.node !== node);
+    const fits = ({ bytes, replica }: Movable): boolean =>
+      others.some((other) => bytes <= freeBytes(other) && !hasAnother(other.node, replica));
     const fitting = movable
-      .filter((each) => each.node === node && each.bytes > 0 && each.bytes <= room)
+      .filter((each) => each.node === node && each.bytes > 0 && fits(each))
       .sort((a, b) => a.bytes - b.bytes);
     const best = fitting.find(({ bytes }) => bytes >= over) ?? fitting.at(-1);
     if (best) return best;
