@@ -208,10 +208,10 @@ export class RepositoryCatalogue {
     await this.#catalogue.commit({ guards: [], writes: [{ about: `load/${node}`, value }] });
   }
 
-  /** Once it is there as it should be, what it takes is known, and what it was thought to need is of no use. */
+  /** Once it is there as it should be, but for branches that do not exist, what it takes is known, and what it was thought to need is of no use. */
   #settledSize(id: number, { memoryBytes, problem }: IndexRecord): { about: string; value: undefined }[] {
-    const settled = this.#sizes.has(id) && memoryBytes > 0 && problem === undefined;
-    return settled ? [{ about: `size/${id}`, value: undefined }] : [];
+    const isThere = memoryBytes > 0 && (problem === undefined || problem.code === "NO_BRANCH");
+    return isThere && this.#sizes.has(id) ? [{ about: `size/${id}`, value: undefined }] : [];
   }
 
   /** Of which it has so much already, where it is held. */

@@ -31,7 +31,9 @@ function repository(name: string): { url: string; name: string } {
   return { name, url: code.scratch.repository(name, { "x.txt": `needle ${name} ${"x".repeat(CONTENT)}` }) };
 }
 
-async function add(...repositories: { url: string; name: string; pinned?: boolean }[]): Promise<void> {
+async function add(
+  ...repositories: { url: string; name: string; pinned?: boolean; branches?: string[] }[]
+): Promise<void> {
   await code.call("catalogue", "add", { repositories });
 }
 
@@ -226,6 +228,21 @@ test("a repository whose new commit does not fit beside the one before comes bac
   await code.add("b", 1.9 * SIZE);
   await eventually("it is at the new commit", async () => (await index())?.heads[0]?.commit === commit);
   expect(await search(1)).toBe(1);
+});
+
+test("what a repository was thought to need counts no longer once it is held, even if one of its branches is missing", async () => {
+  code = new CodeFleet(fleet(), { guess: 1_000, auction });
+  const small = await code.add("a", 0.6 * SIZE);
+  const size = (): unknown => small.catalogue("code").get("size/1");
+  await add({ ...repository("one"), branches: ["main", "gone"] });
+  await eventually("it does not fit", () => size() !== undefined);
+  await code.add("b", 3 * SIZE);
+  await eventually("it is held", () => isHeld(1));
+  await eventually("its size is what it takes", () => size() === undefined);
+  await eventually(
+    "it says what is missing",
+    async () => (await status())["one"]?.replicas[0]?.index?.problem?.code === "NO_BRANCH",
+  );
 });
 
 test("a repository that grows beyond its node moves to one that has room for it", async () => {
