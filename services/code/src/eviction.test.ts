@@ -243,6 +243,7 @@ test("what a repository was thought to need counts no longer once it is held, ev
     "it says what is missing",
     async () => (await status())["one"]?.replicas[0]?.index?.problem?.code === "NO_BRANCH",
   );
+  expect(code.fleet.holders("code/1/0")).toEqual(["b"]);
 });
 
 test("a repository that grows beyond its node moves to one that has room for it", async () => {
