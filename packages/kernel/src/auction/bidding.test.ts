@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Hall, type Guest } from "./fixtures/hall.ts";
+import type { Tenure } from "../tenure/tenure.ts";
 import type { Bidder } from "./records.ts";
 
 const half = (): number => 0.5;
@@ -82,6 +83,14 @@ test("what a node asked for while it had it ready stays promised after it let go
   local.sentGrant = { session: "of before", round };
   expect(free()).toBe(50);
   local.sentGrant = { session: "s-a", round };
+  local.granting = true;
+  const tenure = { session: "s-b", node: "b" } as Tenure;
+  host.setTenure("s/0/0", { value: tenure, revision: hall.revision }, false, hall.now);
+  expect(free()).toBe(40);
+  host.committed("grant", "s/0/0", undefined, "unknown", hall.now);
+  expect(free()).toBe(50);
+  host.setTenure("s/0/0", undefined, false, hall.now);
+  expect(free()).toBe(40);
   host.committed("grant", "s/0/0", undefined, "conflict", hall.now);
   expect(free()).toBe(50);
 });

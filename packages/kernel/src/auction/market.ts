@@ -210,11 +210,11 @@ export class Market {
     return overrides.get(lot.shardKey)?.value.maxBids ?? config?.value.maxBids ?? this.maxBids;
   }
 
-  /** This node asked for it when it had it ready, and has let go of that since. */
-  #mayBeGranted({ key, sentGrant }: Local): boolean {
+  /** This node asked for it when it had it ready, and has let go of that since. Who is seen to hold it may have let go too before the grant lands; it was asked for long ago when the outcome is unknown. */
+  #mayBeGranted({ key, sentGrant, granting }: Local): boolean {
     if (!sentGrant || sentGrant.session !== this.host.liveness?.id) return false;
     const facts = this.host.facts.known(key);
-    return facts?.round === sentGrant.round && !facts.tenure;
+    return facts?.round === sentGrant.round && (granting || !facts.tenure);
   }
 
   #isTarget(replica: ReplicaKey): boolean {
