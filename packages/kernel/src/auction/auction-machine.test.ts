@@ -33,7 +33,7 @@ describe("an auction", () => {
 
   test("is held for many lots at once with one bid of each node, whose memory is spent once", () => {
     const hall = new Hall(
-      Array.from({ length: 15 }, () => 10),
+      Array.from({ length: 6 }, () => 10),
       half,
       { levelAt: 0 },
     );
@@ -47,10 +47,10 @@ describe("an auction", () => {
     hall.run(2_000);
     expect(everyone(hall)).not.toContain(undefined);
     // Who has won the first has less for the second.
-    expect(["a", "b", "c"].map((name) => hall.usedBy(name))).toEqual([50, 50, 50]);
-    expect(counter(hall, "auctions_won")).toBe(15);
+    expect(["a", "b", "c"].map((name) => hall.usedBy(name))).toEqual([20, 20, 20]);
+    expect(counter(hall, "auctions_won")).toBe(6);
     expect(bidsOf).toHaveLength(3);
-    expect(counter(hall, "bids_placed")).toBe(45);
+    expect(counter(hall, "bids_placed")).toBe(18);
     expect(hall.broken).toEqual([]);
   });
 

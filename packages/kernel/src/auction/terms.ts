@@ -30,7 +30,7 @@ export interface AuctionTerms {
 export const AUCTION_DEFAULTS: AuctionTerms = {
   windowMs: 60_000,
   graceMs: 300,
-  elsewhereMs: 200,
+  elsewhereMs: 100,
   silentMs: 2_000,
   emptiesMax: 5,
   emptyPauseMs: 1_000,
