@@ -12,6 +12,8 @@ import { setFlagsFromString } from "node:v8";
  * the bench's queries each, and a time cap overrun by 7; for 15 and 20 ms, and by 15, with 5.
  */
 const NICENESS = 10;
+/** Of V8's: behind the event loop, and before those that search, because a collection of the event loop's waits for them. */
+const HELPERS_NICENESS = 5;
 /** What V8's threads are called from Node 22 on. Before, they have no name, but are the first that a process starts: one that waits for timers, and four. */
 const HELPER_NAME = "V8Worker";
 const HELPERS = 5;
@@ -30,7 +32,7 @@ export function stepBack(): void {
  */
 export function stepHelpersBack(): void {
   whereTold(() => {
-    for (const thread of helpersOf("/proc/self/task", process.pid)) setPriority(thread, NICENESS);
+    for (const thread of helpersOf("/proc/self/task", process.pid)) setPriority(thread, HELPERS_NICENESS);
     // The event loop would wait for their share of its collections, though they stand behind those that search: for 12 ms, where it had one to do itself. This part of a collection may be changed
     // while a process runs; others may not (V8 ends it).
     setFlagsFromString("--no-parallel-scavenge");
