@@ -247,8 +247,7 @@ test("what a repository was thought to need counts no longer once it is held, ev
 });
 
 test("a repository that grows beyond its node moves to one that has room for it", async () => {
-  // Memory is never so uneven that it is levelled.
-  code = new CodeFleet(fleet(), { guess: SIZE, auction: { ...auction, levelAt: 100 }, pollMs: 100 });
+  code = new CodeFleet(fleet(), { guess: SIZE, auction, pollMs: 100 });
   await code.add("a", 1.2 * SIZE);
   const grown = repository("grown");
   await add(grown);

@@ -316,6 +316,19 @@ describe("an auction", () => {
     expect(awards).toHaveLength(2);
     expect(hall.usedBy("b")).toBe(20);
   });
+
+  test("moves a shard off a node that it has outgrown, however level memory is", () => {
+    const hall = new Hall([10], half, { levelEveryMs: 50, levelAt: 100 });
+    hall.join("a", 20);
+    hall.run(2_000);
+    hall.join("b", 200);
+    hall.run(2_000);
+    const award = hall.keys.auction("s", "award", "s/0/0");
+    expect(hall.read(award)).toBeUndefined();
+    hall.put(hall.keys.auction("s", "footprint", "s/0"), { v: 1, bytes: 50 });
+    hall.run(2_000);
+    expect(hall.read(award)?.value).toMatchObject({ node: "b", from: "a" });
+  });
 });
 
 describe("the evaluator", () => {
