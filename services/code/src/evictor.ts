@@ -61,8 +61,9 @@ export class Evictor {
     const { leavingBytes, residents, terms, clock } = this.#ports;
     const missing = missingBytes - leavingBytes();
     if (missing <= 0) return true;
-    const others = residents().filter(({ id }) => id !== repository.id);
-    const isHere = others.length < residents().length;
+    const all = residents();
+    const others = all.filter(({ id }) => id !== repository.id);
+    const isHere = others.length < all.length;
     // What is here grows whether it is asked for or not: only residence protects against it. What comes must be wanted more than what goes, or they would take turns for ever.
     const victims = isHere
       ? chooseVictims(others, missing, { ...terms, idleMs: 0 }, clock.wall(), repository.pinned)

@@ -7,7 +7,7 @@ import type { ShardAnswer } from "../search/search-request.ts";
 import { searchFleet, searchPacked, unpacked, type FleetSearch } from "./fleet-search.ts";
 import { filesShownMax, gather, type FleetAnswer } from "./gather.ts";
 import { shownSize, type ShownAs } from "./shown-size.ts";
-import { asRead } from "./unread-answers.ts";
+import { asRead } from "./as-read.ts";
 import { matchCount, shardMatches } from "./zoekt.ts";
 import { zoektAnswer, zoektItem } from "./zoekt-json.ts";
 import { readSearch, type ZoektOptions } from "./zoekt-request.ts";

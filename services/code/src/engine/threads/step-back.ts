@@ -8,8 +8,8 @@ import { setPriority } from "node:os";
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Enough to be passed over whenever the event loop has something to do, and little enough to get a share otherwise. On two cores the event loop was held up for at most 12 ms with it, two runs of
- * the bench's queries each, and a time cap overrun by 7; for 15 and 20 ms, and by 15, with 5.
+ * Enough to be passed over whenever the event loop has something to do, and little enough to get a share otherwise. On two cores the event loop was held up for 12 to 23 ms at most with it, in seven
+ * runs of the bench's queries.
  */
 const NICENESS = 10;
 /** Of V8's: behind the event loop, and before those that search, because a collection of the event loop's waits for them. */
@@ -33,8 +33,8 @@ export function stepBack(): void {
 export function stepHelpersBack(): void {
   whereTold(() => {
     for (const thread of helpersOf("/proc/self/task", process.pid)) setPriority(thread, HELPERS_NICENESS);
-    // The event loop would wait for their share of its collections, though they stand behind those that search: for 12 ms, where it had one to do itself. This part of a collection may be changed
-    // while a process runs; others may not (V8 ends it).
+    // The event loop would wait for their share of its collections of what is short-lived: 12 ms were seen, of which one was its own work. This may be changed while a process runs; what
+    // concerns marking may not, V8 ends it.
     setFlagsFromString("--no-parallel-scavenge");
   });
 }

@@ -2,7 +2,7 @@ import { SystemClock } from "@keelson/runtime";
 import { expect, test } from "vitest";
 import { AnswerMemory } from "../search/answer-memory.ts";
 import type { PackedEvent } from "./fleet-search.ts";
-import { asRead } from "./unread-answers.ts";
+import { asRead } from "./as-read.ts";
 
 const counts = { files: 1, lines: 2, matches: 2, documents: 5, documentsScanned: 3, bytesScanned: 10 };
 const { signal } = new AbortController();
