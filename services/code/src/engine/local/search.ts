@@ -55,6 +55,7 @@ export async function* searchIndexLines(
   options: SearchOptions,
 ): AsyncGenerator<Uint8Array> {
   const run = new Run(index, options);
+  const turns = new Turns();
   const pieces: Uint8Array[] = [];
   let wake: () => void = () => undefined;
   let finished = false;
@@ -75,6 +76,8 @@ export async function* searchIndexLines(
       const piece = pieces.shift();
       if (piece !== undefined) {
         yield piece;
+        // What is taken is replaced at once, and the thread's port hands on whatever comes meanwhile: without this, all of an answer may leave in one turn.
+        if (turns.due) await turns.give();
         run.taken();
       } else if (finished) break;
       else

@@ -51,6 +51,23 @@ test("the time that a search waits for a thread counts, and ends it", async () =
   expect((await index.search(rare, { timeCapMs: 60_000 })).counts.matches).toBe(1);
 });
 
+test("the event loop has its turn between the pieces of a long answer, however fast they come", async () => {
+  const index = await open();
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1), 1);
+  const turnsAtPiece: number[] = [];
+  for await (const piece of index.searchLines(everyLine)) {
+    expect(piece.length).toBeGreaterThan(0);
+    turnsAtPiece.push(turns);
+    // As long as it takes to hand on a large one: the thread has the next ready by then.
+    for (const startedAt = performance.now(); performance.now() - startedAt < 8;);
+  }
+  clearInterval(counting);
+  expect(turnsAtPiece.length).toBeGreaterThan(6);
+  // Two of them at most may come before timers do.
+  expect(new Set(turnsAtPiece).size).toBeGreaterThanOrEqual(turnsAtPiece.length / 2);
+});
+
 test("one query after another finds what is there, in whatever order they come", async () => {
   const index = await open();
   for (const query of [rare, rare, everyLine, rare, everyLine, everyLine])

@@ -6,7 +6,7 @@ import { SegmentWriter } from "../segment/writer.ts";
 import type { FromBuilder, ToBuilder } from "./protocol.ts";
 import { stepBack } from "./step-back.ts";
 
-stepBack();
+stepBack("building");
 const port = parentPort!;
 let written: { readonly from: SharedArrayBuffer; readonly bytes: number } | undefined;
 let writer: { readonly memory: SharedArrayBuffer; readonly writer: SegmentWriter } | undefined;

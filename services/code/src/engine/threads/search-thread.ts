@@ -41,7 +41,7 @@ const REPLIES_MS = 2;
 /** Of their hits and last lines; more are not worth copying together. */
 const REPLIES_BYTES_MAX = 262_144;
 
-stepBack();
+stepBack("searching");
 const { thread } = workerData as { readonly thread: number };
 const port = parentPort!;
 const arenas: ThreadArena[] = [];

@@ -8,21 +8,19 @@ import { setPriority } from "node:os";
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Enough to be passed over whenever the event loop has something to do, and little enough to get a share otherwise. On two cores the event loop was held up for 12 to 23 ms at most with it, in seven
- * runs of the bench's queries.
+ * How far behind the event loop. Those that search stand nearest to it: one that hands over an answer wakes the event loop while it still holds the lock of the port between them, and is often put
+ * aside right there. The event loop then waits for it, and for whatever stands before it: behind V8's threads, with 15 and 10, that was 16 to 18 ms in one run of the bench.
  */
-const NICENESS = 10;
-/** Of V8's: behind the event loop, and before those that search, because a collection of the event loop's waits for them. */
-const HELPERS_NICENESS = 5;
+const NICENESS = { searching: 5, building: 10, helping: 10 } as const;
 /** What V8's threads are called from Node 22 on. Before, they have no name, but are the first that a process starts: one that waits for timers, and four. */
 const HELPER_NAME = "V8Worker";
 const HELPERS = 5;
 
 /** The thread that calls this. */
-export function stepBack(): void {
+export function stepBack(does: "searching" | "building"): void {
   whereTold(() => {
     const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
-    if (thread > 0 && thread !== process.pid) setPriority(thread, NICENESS);
+    if (thread > 0 && thread !== process.pid) setPriority(thread, NICENESS[does]);
   });
 }
 
@@ -32,7 +30,7 @@ export function stepBack(): void {
  */
 export function stepHelpersBack(): void {
   whereTold(() => {
-    for (const thread of helpersOf("/proc/self/task", process.pid)) setPriority(thread, HELPERS_NICENESS);
+    for (const thread of helpersOf("/proc/self/task", process.pid)) setPriority(thread, NICENESS.helping);
     // The event loop would wait for their share of its collections of what is short-lived: 12 ms were seen, of which one was its own work. This may be changed while a process runs; what
     // concerns marking may not, V8 ends it.
     setFlagsFromString("--no-parallel-scavenge");
