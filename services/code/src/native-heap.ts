@@ -2,8 +2,7 @@
  * The heap of the C library, which buffers live in: by itself it keeps what is freed, in a part of its own for each thread, because it learns from large buffers that large ones come again. A node of 512 MB
  * had 230 MB there, of which 90 were in use. Told so, it gives large ones back at once, and the rest when it is asked to. Only glibc knows these words; elsewhere nothing is done.
  */
-import { createRequire } from "node:module";
-import type Koffi from "koffi";
+import { openCLibrary } from "./engine/memory/c-library.ts";
 
 /** What is as large as this is a mapping of its own, which ends with it. It is glibc's own first value, which otherwise rises with every buffer that is freed. */
 const mappedBytesMin = 131_072;
@@ -34,8 +33,7 @@ export function openNativeHeap(failed: (why: string) => void): NativeHeap | unde
 }
 
 function open(): NativeHeap {
-  const koffi = createRequire(import.meta.url)("koffi") as typeof Koffi;
-  const library = koffi.load("libc.so.6");
+  const library = openCLibrary();
   const mallopt = library.func("int mallopt(int, int)") as unknown as (name: number, value: number) => number;
   mallopt(M_MMAP_THRESHOLD, mappedBytesMin);
   mallopt(M_TRIM_THRESHOLD, keptBytesMax);

@@ -7,6 +7,10 @@ import { buildIndex } from "./build.ts";
 import { Builder, type TextMemory } from "./build-memory.ts";
 import { Searchers } from "./searchers.ts";
 
+const hasGlibc =
+  (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header.glibcVersionRuntime !==
+  undefined;
+
 test("a build that comes after a pause has the memory of the one before it while that is not collected", async () => {
   const clock = new ManualClock();
   const builder = new Builder(new ArenaSet(1 << 20, 1), clock, { stays: false, textBytes: TEXT_BYTES });
@@ -18,6 +22,26 @@ test("a build that comes after a pause has the memory of the one before it while
   expect(memories[1]).toBe(memories[0]);
   await builder.stop();
 });
+
+test.runIf(hasGlibc)(
+  "what a build worked in goes back to the system when nothing is built for a while, and not before",
+  async () => {
+    const clock = new ManualClock();
+    const builder = new Builder(new ArenaSet(1 << 20, 1), clock, { stays: false, textBytes: TEXT_BYTES });
+    const memory = await builder.use(async (each) => each);
+    const used = (): boolean =>
+      memory.bytes.subarray(memory.text, memory.text + 9_000).every((byte) => byte === 7);
+    memory.bytes.fill(7, memory.text, memory.text + 9_000);
+    await clock.advance(1_000);
+    await builder.use(async () => undefined);
+    await clock.advance(1_999);
+    expect(used()).toBe(true);
+    await clock.advance(1);
+    expect(used()).toBe(false);
+    expect(memory.bytes[memory.text]).toBe(0);
+    await builder.stop();
+  },
+);
 
 test("where memory is short what builds stays", async () => {
   const clock = new ManualClock();

@@ -6,6 +6,7 @@ import type { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "@keelson/kernel";
 import { createMemory, type WasmMemory } from "../kernels/wasm.ts";
 import type { ArenaSet, SharedPlace } from "../memory/arena-set.ts";
+import { giveBack } from "../memory/give-back.ts";
 import { writerPlan, type PlacedDocument } from "../segment/writer.ts";
 import type { FromBuilder, ToBuilder } from "../threads/protocol.ts";
 import { startThread } from "../threads/start-thread.ts";
@@ -34,7 +35,7 @@ export class Builder {
   readonly #stays: boolean;
   #worker: Worker | undefined;
   #memory: TextMemory | undefined;
-  /** What was let go and is not collected yet: a second one beside it would be as much again, for as long as nobody notices that the first is garbage. */
+  /** What was let go and is not collected yet: where its pages cannot be given back, a second one beside it would be as much again, for as long as nobody notices that the first is garbage. */
   #former: WeakRef<TextMemory> | undefined;
   #idle: Timer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -100,7 +101,10 @@ export class Builder {
     this.#idle?.cancel();
     const worker = this.#worker;
     this.#worker = undefined;
-    if (this.#memory) this.#former = new WeakRef(this.#memory);
+    if (this.#memory) {
+      this.#former = new WeakRef(this.#memory);
+      if (this.#users === 0) giveBack(this.#memory.memory.buffer);
+    }
     this.#memory = undefined;
     await worker?.terminate();
   }

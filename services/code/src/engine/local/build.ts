@@ -10,6 +10,7 @@ import { BranchMasks } from "../search/open-segment.ts";
 import { encodeSymbols } from "../segment/symbols.ts";
 import { DOCUMENTS_MAX, type PlacedDocument } from "../segment/writer.ts";
 import { copyBytes } from "../memory/copy-bytes.ts";
+import { giveBack } from "../memory/give-back.ts";
 import { breath } from "./breath.ts";
 import { createTextMemory, type Builder, type TextMemory } from "./build-memory.ts";
 import { MemoryIndex, type IndexPart, type IndexPorts } from "./memory-index.ts";
@@ -214,7 +215,9 @@ class Build {
     this.#nameBytes += nameBytes;
     const { path, oid, language, symbols } = document;
     this.#pending.push({ placed: { path, oid, start, bytes, language, skipped }, branches, symbols });
-    if (alone) await this.#flush(memory);
+    if (!alone) return;
+    await this.#flush(memory);
+    giveBack(memory.memory.buffer);
   }
 
   async #flush(memory: TextMemory): Promise<void> {
