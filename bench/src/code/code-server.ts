@@ -13,11 +13,9 @@ export interface Usage extends Stall {
   readonly rssBytes: number;
 }
 
-export interface Started {
-  readonly bytes: number;
+interface Started {
   readonly port: number;
   readonly skipped: readonly string[];
-  readonly memoryBytes: number;
 }
 
 /** Longer than any of the questions takes. */

@@ -61,9 +61,12 @@ async function downloadDebian(
   const apt = join(work, "apt");
   await mkdir(join(apt, "lists/partial"), { recursive: true });
   await mkdir(join(apt, "cache/archives/partial"), { recursive: true });
-  const system = await readFile("/etc/apt/sources.list.d/debian.sources", "utf8").catch(() => "");
-  const mirror =
-    /^URIs:\s*(?<uri>\S+\/debian)\/?$/m.exec(system)?.groups?.["uri"] ?? "http://deb.debian.org/debian";
+  const { stdout: known } = await run("apt-get", ["indextargets", "--format", "$(REPO_URI)"]);
+  const mirror = known.split("\n").find((uri) => /\/debian\/?$/.test(uri));
+  if (mirror === undefined)
+    throw new Error(
+      "apt knows of no Debian archive: name one in /etc/apt/sources.list.d, or a folder with --corpus",
+    );
   await writeFile(join(apt, "sources.list"), `deb-src ${mirror} bookworm main\n`);
   const settings = [
     `Dir::Etc::sourcelist=${apt}/sources.list`,
