@@ -55,6 +55,22 @@ async function eventually(
   }
 }
 
+/** Whatever is built on a node from now on waits to be told to go on. */
+function holdBuilds(node: string): { readonly begun: Promise<void>; readonly goOn: () => void } {
+  const engine = code.engines.get(node)!;
+  const build = engine.build.bind(engine);
+  let begin = (): void => undefined;
+  let goOn = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const waiting = new Promise<void>((resolve) => (goOn = resolve));
+  engine.build = async (...args) => {
+    begin();
+    await waiting;
+    return build(...args);
+  };
+  return { begun, goOn };
+}
+
 describe("a fleet of code nodes", () => {
   test("goes on with the branches that are there when one is deleted, says so, and looks at once when others are wanted", async () => {
     code = new CodeFleet(fleet());
@@ -152,6 +168,20 @@ describe("a fleet of code nodes", () => {
     expect(code.engines.get("a")!.contentsRead).toBe(4);
   });
 
+  test("a push that is told of while its repository is built for the first time is served right after", async () => {
+    code = new CodeFleet(fleet());
+    await code.add("a");
+    const { begun, goOn } = holdBuilds("a");
+    const path = code.scratch.repository("one", { "a.txt": "first" });
+    const [row] = await add({ url: path });
+    await begun;
+    code.scratch.commit(path, { "a.txt": "second" });
+    await code.call("catalogue", "poke", { name: row!.name });
+    goOn();
+    await eventually("the push is served", async () => (await search(1, "second")).files.length === 1);
+    expect((await search(1, "first")).files).toEqual([]);
+  });
+
   test("a drained node sends its indexes on: nothing is built again", async () => {
     code = new CodeFleet(fleet());
     await Promise.all([code.add("a"), code.add("b")]);
@@ -171,19 +201,9 @@ describe("a fleet of code nodes", () => {
   test("a node that is drained while it builds is waited for: nothing is built again", async () => {
     code = new CodeFleet(fleet());
     await code.add("a");
-    const engine = code.engines.get("a")!;
-    const build = engine.build.bind(engine);
-    let begun = (): void => undefined;
-    let goOn = (): void => undefined;
-    const beginning = new Promise<void>((resolve) => (begun = resolve));
-    const waiting = new Promise<void>((resolve) => (goOn = resolve));
-    engine.build = async (...args) => {
-      begun();
-      await waiting;
-      return build(...args);
-    };
+    const { begun, goOn } = holdBuilds("a");
     await add({ url: code.scratch.repository("one", { "x.txt": "needle one" }) });
-    await beginning;
+    await begun;
     await code.add("b");
     const left = code.fleet.leave("a");
     left.catch(() => undefined);

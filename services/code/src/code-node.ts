@@ -69,6 +69,8 @@ export class CodeNode {
   readonly #answers: AnswerMemory;
   readonly #found: AnswerMemory;
   readonly #held = new Map<string, HeldRepository>();
+  /** What is being prepared, and whether there is something new of it since that began: its commits were looked at first of all. */
+  readonly #preparing = new Set<{ readonly id: number; changed: boolean }>();
   readonly #reservations: Reservations;
   readonly #ports: RepositoryPorts;
   readonly #figures: NodeFigures;
@@ -255,12 +257,15 @@ export class CodeNode {
       );
     const row = this.#list.get(Number(shard));
     if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `the catalogue has no repository ${shard}`);
+    const preparing = { id: row.id, changed: false };
+    this.#preparing.add(preparing);
     const held = await HeldRepository.prepare(this.#ports, row, replica, {
       signal: abortSignal(context.signal),
       progress: (fraction) => context.progress(fraction),
-    });
+    }).finally(() => this.#preparing.delete(preparing));
     const key = `${shard}/${replica}`;
     this.#held.set(key, held);
+    if (preparing.changed) void held.refresh();
     return {
       activate: (epoch) => held.activate(epoch),
       close: async () => {
@@ -333,6 +338,8 @@ export class CodeNode {
 
   #changed(about: string): void {
     const [part, id] = about.split("/");
+    if (part === "repo" || part === "poke")
+      for (const each of this.#preparing) if (String(each.id) === id) each.changed = true;
     if (part === "repo") {
       const row = this.#list.get(Number(id));
       const made = /^made room for (.*)$/.exec(row?.reason ?? "")?.[1];
