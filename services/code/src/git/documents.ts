@@ -2,7 +2,7 @@
  * The documents of a repository at certain commits, as the engine takes them: one for each path and content, with the branches it is on. Content is read
  * only for what the last index has not got, so that a small push costs little.
  */
-import type { SourceDocument } from "../engine/index.ts";
+import { Turns, type SourceDocument } from "../engine/index.ts";
 import { readBlobs } from "./blobs.ts";
 import { GitError } from "./git-error.ts";
 import type { Head } from "./heads.ts";
@@ -39,6 +39,7 @@ export async function listFiles(
 ): Promise<FileList> {
   const files = new Map<string, { path: string; oid: string; bytes: number; branches: string[] }>();
   const submodules = new Set<string>();
+  const turns = new Turns();
   for (const { branch, commit } of heads) {
     const tree = await readTree(folder, commit, what, signal);
     for (const path of tree.submodules) submodules.add(path);
@@ -49,6 +50,7 @@ export async function listFiles(
       const file = files.get(key);
       if (!file) files.set(key, { path, oid, bytes, branches: [branch] });
       else if (file.branches.at(-1) !== branch) file.branches.push(branch);
+      if (turns.due) await turns.give();
     }
   }
   let contentBytes = 0;

@@ -1,4 +1,5 @@
 /** The files of a commit: paths with object ids and sizes. Nothing is checked out, so names are only names and links lead nowhere. */
+import { Turns } from "../engine/index.ts";
 import { GitError } from "./git-error.ts";
 import { git } from "./git-process.ts";
 
@@ -34,7 +35,8 @@ export async function readTree(
 }
 
 /** `mode type oid size<tab>path<nul>`, where the path is any bytes but nul. */
-function parseTree(listing: Buffer, what: string): Tree {
+async function parseTree(listing: Buffer, what: string): Promise<Tree> {
+  const turns = new Turns();
   const entries: TreeEntry[] = [];
   const submodules: string[] = [];
   for (let at = 0; at < listing.length;) {
@@ -51,6 +53,7 @@ function parseTree(listing: Buffer, what: string): Tree {
     if (entries.length > filesMax)
       throw new GitError("REPOSITORY_TOO_LARGE", `${what}: it has more than ${filesMax} files`);
     at = end + 1;
+    if (turns.due) await turns.give();
   }
   return { entries, submodules };
 }

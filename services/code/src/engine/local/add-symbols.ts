@@ -37,7 +37,7 @@ export async function addSymbols(
   const { ports } = index;
   if (index.parts.every((part) => part.symbols !== undefined)) return undefined;
   return index.during(async () => {
-    const made: SharedPlace[] = [];
+    const held: SharedPlace[] = [];
     try {
       const parts: IndexPart[] = [];
       for (const [number, part] of index.parts.entries()) {
@@ -45,16 +45,15 @@ export async function addSymbols(
         if (symbols === undefined) {
           const bytes = await read(index, index.opened[number]!, reader, signal);
           symbols = ports.arenas.allocate(bytes.length);
-          made.push(symbols);
           ports.arenas.bytes(symbols.place).set(bytes);
         } else symbols.retain();
+        held.push(symbols, part.segment.retain());
         parts.push({ segment: part.segment, symbols });
       }
-      for (const { segment } of parts) segment.retain();
       const { words } = index.masks;
-      return new MemoryIndex(parts, index.branches, words.buffer as SharedArrayBuffer, ports);
+      return await MemoryIndex.open(parts, index.branches, words.buffer as SharedArrayBuffer, ports);
     } catch (error) {
-      for (const place of made) place.release();
+      for (const place of held) place.release();
       throw error;
     }
   });

@@ -11,6 +11,7 @@ import { encodeSymbols } from "../segment/symbols.ts";
 import { DOCUMENTS_MAX, type PlacedDocument } from "../segment/writer.ts";
 import { copyBytes } from "../memory/copy-bytes.ts";
 import { giveBack } from "../memory/give-back.ts";
+import { Turns } from "../turns.ts";
 import { breath } from "./breath.ts";
 import { createTextMemory, type Builder, type TextMemory } from "./build-memory.ts";
 import { MemoryIndex, type IndexPart, type IndexPorts } from "./memory-index.ts";
@@ -86,6 +87,8 @@ class Build {
   readonly #builder: Builder;
   readonly #memory: TextMemory;
   readonly #branchNumbers: ReadonlyMap<string, number>;
+  /** Shared with the previous index. */
+  readonly #kept: Built[] = [];
   readonly #built: Built[] = [];
   #pending: Pending[] = [];
   #contentEnd = 0;
@@ -146,28 +149,28 @@ class Build {
       }
     }
     await this.#flush(this.#memory);
-    const all: Built[] = [
-      ...kept.map(({ part, branches, symbols }) => ({
-        part: {
-          segment: part.segment.retain(),
-          symbols:
-            symbols === undefined ? part.symbols?.retain() : this.#storeSymbols(branches.length, symbols),
-        },
-        branches,
-      })),
-      ...this.#built,
-    ];
+    for (const { part, branches, symbols } of kept) {
+      const shared: { -readonly [K in keyof IndexPart]: IndexPart[K] } = {
+        segment: part.segment.retain(),
+        symbols: symbols === undefined ? part.symbols?.retain() : undefined,
+      };
+      this.#kept.push({ part: shared, branches });
+      if (symbols !== undefined) shared.symbols = await this.#storeSymbols(branches.length, symbols);
+    }
+    const all = [...this.#kept, ...this.#built];
     const documents = all.reduce((sum, each) => sum + each.branches.length, 0);
     const buffer = BranchMasks.buffer(documents, this.#options.branches.length);
     const masks = new BranchMasks(buffer, this.#options.branches.length);
+    const turns = new Turns();
     let number = 0;
     for (const { branches } of all) {
       for (const each of branches) {
         for (const branch of each) masks.set(number, branch);
         number += 1;
+        if (turns.due) await turns.give();
       }
     }
-    return new MemoryIndex(
+    return MemoryIndex.open(
       all.map(({ part }) => part),
       this.#options.branches,
       buffer,
@@ -176,7 +179,7 @@ class Build {
   }
 
   abandon(): void {
-    for (const { part } of this.#built) {
+    for (const { part } of [...this.#kept, ...this.#built]) {
       part.segment.release();
       part.symbols?.release();
     }
@@ -236,11 +239,14 @@ class Build {
       if (each.symbols !== undefined && each.symbols.length > 0) symbols.set(number, each.symbols);
     const part = { segment: place, symbols: undefined as SharedPlace | undefined };
     this.#built.push({ part, branches: pending.map((each) => each.branches) });
-    if (symbols.size > 0) part.symbols = this.#storeSymbols(pending.length, symbols);
+    if (symbols.size > 0) part.symbols = await this.#storeSymbols(pending.length, symbols);
   }
 
-  #storeSymbols(documents: number, symbols: ReadonlyMap<number, readonly SymbolSpan[]>): SharedPlace {
-    const bytes = encodeSymbols(documents, symbols);
+  async #storeSymbols(
+    documents: number,
+    symbols: ReadonlyMap<number, readonly SymbolSpan[]>,
+  ): Promise<SharedPlace> {
+    const bytes = await encodeSymbols(documents, symbols);
     const place = this.#ports.arenas.allocate(bytes.length);
     this.#ports.arenas.bytes(place.place).set(bytes);
     return place;

@@ -38,7 +38,7 @@ export async function loadIndex(pieces: AsyncIterable<Uint8Array>, ports: IndexP
       parts.push({ segment, symbols });
     }
     checkMasks(parts, description, ports);
-    return new MemoryIndex(parts, description.branches, masks, ports);
+    return await MemoryIndex.open(parts, description.branches, masks, ports);
   } catch (error) {
     for (const place of places) place.release();
     throw error instanceof SyntaxError ? corrupt("its description cannot be read") : error;

@@ -12,6 +12,7 @@ import { BranchMasks } from "../search/open-segment.ts";
 import { Segment, isSegment } from "../segment/segment.ts";
 import { SymbolTable, areSymbols } from "../segment/symbols.ts";
 import type { IndexPlace } from "../threads/protocol.ts";
+import { Turns } from "../turns.ts";
 import { breath } from "./breath.ts";
 import type { Searchers } from "./searchers.ts";
 import { searchIndex, searchIndexLines } from "./search.ts";
@@ -50,31 +51,43 @@ export class MemoryIndex implements CodeIndex {
   #users = 1;
   #released = false;
 
-  /** Takes over the caller's hold on every part. */
-  constructor(
+  /** Takes over the caller's hold on every part, unless it rejects. */
+  static async open(
     parts: readonly IndexPart[],
     branches: readonly string[],
     masks: SharedArrayBuffer,
     ports: IndexPorts,
-  ) {
-    this.parts = parts;
-    this.branches = branches;
-    this.ports = ports;
-    this.masks = new BranchMasks(masks, branches.length);
-    this.#masksChecksum = checksumOf(masks);
+  ): Promise<MemoryIndex> {
     let firstDocument = 0;
-    this.opened = parts.map(({ segment, symbols }) => {
+    const opened = parts.map(({ segment, symbols }) => {
       const { arena, start } = segment.place;
-      const opened = new Segment(ports.arenas.arenas[arena]!.bytes, start);
       const part = {
-        segment: opened,
+        segment: new Segment(ports.arenas.arenas[arena]!.bytes, start),
         symbols: symbols && new SymbolTable(ports.arenas.bytes(symbols.place)),
         firstDocument,
       };
-      firstDocument += opened.documents;
+      firstDocument += part.segment.documents;
       return part;
     });
-    this.stats = this.#measure(masks);
+    const stats = await measure(parts, opened, new BranchMasks(masks, branches.length), branches.length);
+    return new MemoryIndex(parts, opened, branches, masks, stats, ports);
+  }
+
+  private constructor(
+    parts: readonly IndexPart[],
+    opened: readonly OpenPart[],
+    branches: readonly string[],
+    masks: SharedArrayBuffer,
+    stats: IndexStats,
+    ports: IndexPorts,
+  ) {
+    this.parts = parts;
+    this.opened = opened;
+    this.branches = branches;
+    this.stats = stats;
+    this.ports = ports;
+    this.masks = new BranchMasks(masks, branches.length);
+    this.#masksChecksum = checksumOf(masks);
     const place: IndexPlace = {
       index: this.number,
       branches,
@@ -247,42 +260,50 @@ export class MemoryIndex implements CodeIndex {
       ...(skipped === undefined ? {} : { skipped }),
     };
   }
+}
 
-  #measure(masks: SharedArrayBuffer): IndexStats {
-    let documents = 0;
-    let contentBytes = 0;
-    let lines = 0;
-    let defaultBranchLines = 0;
-    let otherBranchesLines = 0;
-    for (const { segment, firstDocument } of this.opened) {
-      for (let local = 0; local < segment.documents; local += 1) {
-        if (!this.masks.isLive(firstDocument + local)) continue;
-        documents += 1;
-        contentBytes += segment.contentBytes(local);
-        const own = segment.linesOf(local);
-        lines += own;
-        for (let branch = 0; branch < this.branches.length; branch += 1) {
-          if (!this.masks.has(firstDocument + local, branch)) continue;
-          if (branch === 0) defaultBranchLines += own;
-          else otherBranchesLines += own;
-        }
+/** Counts what is live, with turns for others: a repository may have two million files. */
+async function measure(
+  parts: readonly IndexPart[],
+  opened: readonly OpenPart[],
+  masks: BranchMasks,
+  branches: number,
+): Promise<IndexStats> {
+  let documents = 0;
+  let contentBytes = 0;
+  let lines = 0;
+  let defaultBranchLines = 0;
+  let otherBranchesLines = 0;
+  const turns = new Turns();
+  for (const { segment, firstDocument } of opened) {
+    for (let local = 0; local < segment.documents; local += 1) {
+      if (turns.due) await turns.give();
+      if (!masks.isLive(firstDocument + local)) continue;
+      documents += 1;
+      contentBytes += segment.contentBytes(local);
+      const own = segment.linesOf(local);
+      lines += own;
+      for (let branch = 0; branch < branches; branch += 1) {
+        if (!masks.has(firstDocument + local, branch)) continue;
+        if (branch === 0) defaultBranchLines += own;
+        else otherBranchesLines += own;
       }
     }
-    const memoryBytes = this.parts.reduce(
-      (sum, part) => sum + part.segment.place.bytes + (part.symbols?.place.bytes ?? 0),
-      masks.byteLength,
-    );
-    return {
-      documents,
-      contentBytes,
-      memoryBytes,
-      lines,
-      defaultBranchLines,
-      otherBranchesLines,
-      segments: this.parts.length,
-      symbols: this.parts.every(({ symbols }) => symbols !== undefined),
-    };
   }
+  const memoryBytes = parts.reduce(
+    (sum, part) => sum + part.segment.place.bytes + (part.symbols?.place.bytes ?? 0),
+    masks.words.byteLength,
+  );
+  return {
+    documents,
+    contentBytes,
+    memoryBytes,
+    lines,
+    defaultBranchLines,
+    otherBranchesLines,
+    segments: parts.length,
+    symbols: parts.every(({ symbols }) => symbols !== undefined),
+  };
 }
 
 function checksumOf(masks: ArrayBufferLike): number {

@@ -6,6 +6,7 @@ import { crc32 } from "node:zlib";
 import type { SymbolSpan } from "../document.ts";
 import { EngineError } from "../errors.ts";
 import type { SymbolInfo } from "../result.ts";
+import { Turns } from "../turns.ts";
 
 const MAGIC = 0x3159_534b;
 const HEADER_WORDS = 6;
@@ -14,10 +15,11 @@ const SYMBOL_WORDS = 5;
 export const NAME_BYTES_MAX = 4_096;
 
 /** Symbols by the number of the document in its segment. */
-export function encodeSymbols(
+export async function encodeSymbols(
   documents: number,
   symbols: ReadonlyMap<number, readonly SymbolSpan[]>,
-): Uint8Array {
+): Promise<Uint8Array> {
+  const turns = new Turns();
   const strings = new Map<string, number>([["", 0]]);
   const number = (text: string | undefined): number => {
     const known = strings.get(text ?? "");
@@ -26,13 +28,19 @@ export function encodeSymbols(
     return strings.size - 1;
   };
   const index = new Uint32Array(documents + 1);
-  const words: number[] = [];
+  let count = 0;
+  for (const each of symbols.values()) count += each.length;
+  const words = new Uint32Array(count * SYMBOL_WORDS);
+  let at = 0;
   for (let document = 0; document < documents; document += 1) {
-    index[document] = words.length / SYMBOL_WORDS;
-    for (const each of symbols.get(document) ?? [])
-      words.push(each.start, each.end, number(each.kind), number(each.parent), number(each.parentKind));
+    index[document] = at / SYMBOL_WORDS;
+    for (const { start, end, kind, parent, parentKind } of symbols.get(document) ?? []) {
+      words.set([start, end, number(kind), number(parent), number(parentKind)], at);
+      at += SYMBOL_WORDS;
+    }
+    if (turns.due) await turns.give();
   }
-  index[documents] = words.length / SYMBOL_WORDS;
+  index[documents] = at / SYMBOL_WORDS;
   const text = Buffer.from(JSON.stringify([...strings.keys()]));
   const stringsAt = (HEADER_WORDS + index.length + words.length) * 4;
   const bytes = Buffer.alloc(stringsAt + text.length);

@@ -5,6 +5,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "@keelson/kernel";
 import type { SymbolSpan } from "../document.ts";
+import { Turns } from "../turns.ts";
 import { spansOf, type Tag } from "./spans.ts";
 
 /** Reads the symbols of one file after another. */
@@ -13,6 +14,8 @@ export interface SymbolReader {
   close(): void;
 }
 
+/** Name, line, kind, and what it is part of. All that it knows of a symbol would be four times as much to read. */
+const FIELDS = "--fields=NnKsp";
 const FILE_TIMEOUT_MS = 5_000;
 const START_TIMEOUT_MS = 5_000;
 const FILE_BYTES_MAX = 2_097_152;
@@ -97,13 +100,9 @@ class Ctags {
   }
 
   static async start(clock: Clock, command: string): Promise<Ctags | undefined> {
-    const child = spawn(
-      command,
-      ["--_interactive=default", "--output-format=json", "--fields=*", "--sort=no"],
-      {
-        stdio: "pipe",
-      },
-    );
+    const child = spawn(command, ["--_interactive=default", "--output-format=json", FIELDS, "--sort=no"], {
+      stdio: "pipe",
+    });
     const ctags = new Ctags(child, clock);
     const ready = await ctags.#until(START_TIMEOUT_MS, (line) => line.includes('"program"'));
     if (ready === undefined) child.kill("SIGKILL");
@@ -123,7 +122,15 @@ class Ctags {
     );
     this.#child.stdin.write(content);
     const lines = await this.#until(FILE_TIMEOUT_MS, (line) => line.includes('"_type": "completed"'));
-    return lines?.slice(0, TAGS_MAX).flatMap((line) => parseTag(line) ?? []);
+    if (lines === undefined) return undefined;
+    const tags: Tag[] = [];
+    const turns = new Turns();
+    for (const line of lines.slice(0, TAGS_MAX)) {
+      const tag = parseTag(line);
+      if (tag !== undefined) tags.push(tag);
+      if (turns.due) await turns.give();
+    }
+    return tags;
   }
 
   /** The lines before the one that ends them; undefined when it does not come. */

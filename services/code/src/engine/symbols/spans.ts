@@ -35,13 +35,15 @@ export function spansOf(content: Buffer, tags: readonly Tag[]): SymbolSpan[] {
 
 /** As a whole word if there is one, else anywhere. */
 function find(content: Buffer, name: Buffer, from: number, to: number): number {
-  const first = content.indexOf(name, from);
-  for (let at = first; at !== -1 && at + name.length <= to; at = content.indexOf(name, at + 1)) {
+  // No further: things without a name get one that is nowhere in the text, and there may be thousands.
+  const line = content.subarray(0, to);
+  const first = line.indexOf(name, from);
+  for (let at = first; at !== -1; at = line.indexOf(name, at + 1)) {
     const before = at > 0 && isWordByte(content[at - 1]!);
     const after = at + name.length < content.length && isWordByte(content[at + name.length]!);
     if (!before && !after) return at;
   }
-  return first !== -1 && first + name.length <= to ? first : -1;
+  return first;
 }
 
 function lineStarts(content: Buffer): number[] {
