@@ -128,8 +128,8 @@ class Build {
   }
 
   async finish(previous: Previous | undefined): Promise<MemoryIndex> {
-    const kept = previous?.keptParts() ?? [];
-    for (const { part, number } of previous?.droppedParts() ?? []) {
+    const { kept = [], dropped = [] } = (await previous?.choose()) ?? {};
+    for (const { part, number } of previous?.droppedParts(dropped) ?? []) {
       for (const { document, branches, symbols } of previous!.liveIn(number)) {
         const { segment } = part;
         const skipped = segment.skipped(document);
@@ -149,19 +149,20 @@ class Build {
       }
     }
     await this.#flush(this.#memory);
-    for (const { part, branches, symbols } of kept) {
+    const turns = new Turns();
+    for (const { part, branches, symbols } of previous?.keptParts(kept) ?? []) {
       const shared: { -readonly [K in keyof IndexPart]: IndexPart[K] } = {
         segment: part.segment.retain(),
         symbols: symbols === undefined ? part.symbols?.retain() : undefined,
       };
       this.#kept.push({ part: shared, branches });
       if (symbols !== undefined) shared.symbols = await this.#storeSymbols(branches.length, symbols);
+      if (turns.due) await turns.give();
     }
     const all = [...this.#kept, ...this.#built];
     const documents = all.reduce((sum, each) => sum + each.branches.length, 0);
     const buffer = BranchMasks.buffer(documents, this.#options.branches.length);
     const masks = new BranchMasks(buffer, this.#options.branches.length);
-    const turns = new Turns();
     let number = 0;
     for (const { branches } of all) {
       for (const each of branches) {

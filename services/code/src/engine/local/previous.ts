@@ -1,7 +1,7 @@
 /** The index before, as a build reads it: which of its documents are wanted again, and which of its segments are worth keeping for them. */
 import type { SourceDocument, SymbolSpan } from "../document.ts";
 import { EngineError } from "../errors.ts";
-import { breath } from "./breath.ts";
+import { Turns } from "../turns.ts";
 import type { IndexPart, MemoryIndex, OpenPart } from "./memory-index.ts";
 
 /** A segment is kept while at least this share of its bytes is live. */
@@ -9,7 +9,6 @@ const LIVE_SHARE_MIN = 0.75;
 /** Segments below this are small; when there are more than so many, they are put together. */
 const SMALL_BYTES = 2_097_152;
 const SMALL_MAX = 8;
-const STEP_DOCUMENTS = 4_096;
 
 interface Live {
   readonly branches: readonly number[];
@@ -29,13 +28,12 @@ export class Previous {
 
   static async read(index: MemoryIndex): Promise<Previous> {
     const previous = new Previous(index);
-    let step = 0;
+    const turns = new Turns();
     for (const [number, { segment, firstDocument }] of index.opened.entries()) {
       for (let document = 0; document < segment.documents; document += 1) {
         if (!index.masks.isLive(firstDocument + document)) continue;
         previous.#places.set(key(segment.path(document), segment.oid(document)), [number, document]);
-        step += 1;
-        if (step % STEP_DOCUMENTS === 0) await breath();
+        if (turns.due) await turns.give();
       }
     }
     return previous;
@@ -49,13 +47,33 @@ export class Previous {
     return true;
   }
 
+  /** Which segments are shared, and which have live documents that move into new ones. For when all documents are known. */
+  async choose(): Promise<{ readonly kept: readonly number[]; readonly dropped: readonly number[] }> {
+    const turns = new Turns();
+    const numbers: number[] = [];
+    const worth: number[] = [];
+    for (const [number, live] of this.#live.entries()) {
+      if (live.size === 0) continue;
+      numbers.push(number);
+      if ((await this.#liveShare(number, turns)) >= LIVE_SHARE_MIN) worth.push(number);
+    }
+    const small = worth.filter((number) => this.#index.parts[number]!.segment.place.bytes < SMALL_BYTES);
+    const keep = new Set(
+      small.length > SMALL_MAX ? worth.filter((number) => !small.includes(number)) : worth,
+    );
+    return {
+      kept: numbers.filter((number) => keep.has(number)),
+      dropped: numbers.filter((number) => !keep.has(number)),
+    };
+  }
+
   /** Segments to share, with the branches of every document (none: gone) and, when they change, all symbols. */
-  keptParts(): {
+  *keptParts(numbers: readonly number[]): Iterable<{
     part: IndexPart;
     branches: (readonly number[])[];
     symbols: Map<number, readonly SymbolSpan[]> | undefined;
-  }[] {
-    return this.#choose(true).map((number) => {
+  }> {
+    for (const number of numbers) {
       const live = this.#live[number]!;
       const { segment } = this.#index.opened[number]!;
       const branches = Array.from(
@@ -67,13 +85,13 @@ export class Previous {
       if (symbols !== undefined)
         for (const each of this.liveIn(number))
           if (each.symbols !== undefined) symbols.set(each.document, each.symbols);
-      return { part: this.#index.parts[number]!, branches, symbols };
-    });
+      yield { part: this.#index.parts[number]!, branches, symbols };
+    }
   }
 
   /** Segments whose live documents move into new ones. What memory no longer holds as it was built is not copied: it would get a checksum that is right. */
-  *droppedParts(): Iterable<{ part: OpenPart; number: number }> {
-    for (const number of this.#choose(false)) {
+  *droppedParts(numbers: readonly number[]): Iterable<{ part: OpenPart; number: number }> {
+    for (const number of numbers) {
       if (!this.#index.isWhole(this.#index.parts[number]!))
         throw new EngineError(
           "CORRUPT_INDEX",
@@ -103,19 +121,7 @@ export class Previous {
     }
   }
 
-  #choose(kept: boolean): number[] {
-    const numbers = this.#index.opened
-      .map((_, number) => number)
-      .filter((number) => this.#live[number]!.size > 0);
-    const worth = numbers.filter((number) => this.#liveShare(number) >= LIVE_SHARE_MIN);
-    const small = worth.filter((number) => this.#index.parts[number]!.segment.place.bytes < SMALL_BYTES);
-    const keep = new Set(
-      small.length > SMALL_MAX ? worth.filter((number) => !small.includes(number)) : worth,
-    );
-    return numbers.filter((number) => keep.has(number) === kept);
-  }
-
-  #liveShare(number: number): number {
+  async #liveShare(number: number, turns: Turns): Promise<number> {
     const { segment } = this.#index.opened[number]!;
     let all = 0;
     let live = 0;
@@ -123,6 +129,7 @@ export class Previous {
       const bytes = segment.contentBytes(document) + 1;
       all += bytes;
       if (this.#live[number]!.has(document)) live += bytes;
+      if (turns.due) await turns.give();
     }
     return live / all;
   }
