@@ -20,6 +20,7 @@ function quietFleet(unclaimed = new Map<string, number>()): {
     unclaimed: Map<string, number>;
     resting: Set<number>;
     demand: Figures["demand"];
+    claimLatency: Figures["claimLatency"];
     freeBytesMax: number;
   };
   loads: Map<string, LoadRecord>;
@@ -36,6 +37,7 @@ function quietFleet(unclaimed = new Map<string, number>()): {
     unclaimed,
     resting: new Set<number>(),
     claims: 0,
+    claimLatency: { sumMs: 0, count: 0 },
     demand: undefined as Figures["demand"],
     saturation: 0.01,
     freeBytesMax: 99,
@@ -67,7 +69,6 @@ function quietFleet(unclaimed = new Map<string, number>()): {
     },
     figures,
     sizeOf: () => 1,
-    claimLatencyMs: () => 0,
     scale: {
       unclaimedMax: 0,
       claimLatencyMsMax: 1_000,
@@ -117,6 +118,21 @@ test("more nodes are wished for however many repositories nobody holds", async (
   const { wish } = quietFleet(unclaimed);
   await clock.advance(40_000);
   expect(wish()).toBe(1);
+});
+
+test("more nodes are wished for while claims of the last minute took long, whoever judged them", async () => {
+  const { figures, wish } = quietFleet();
+  figures.claimLatency = { sumMs: 50_000, count: 10 };
+  await clock.advance(lookMs);
+  // What was before this node looked is no concern of it.
+  expect(wish()).toBe(0);
+  figures.claimLatency = { sumMs: 53_000, count: 12 };
+  await clock.advance(lookMs);
+  expect(wish()).toBe(1);
+  await clock.advance(50 * lookMs);
+  expect(wish()).toBe(1);
+  await clock.advance(15 * lookMs);
+  expect(wish()).toBe(0);
 });
 
 const seven = {

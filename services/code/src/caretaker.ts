@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "@keelson/kernel";
 import { Autoscaler, type FleetFacts, type ScaleTerms } from "./autoscale.ts";
 import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
-import type { Figures } from "./fleet-figures.ts";
+import type { Durations, Figures } from "./fleet-figures.ts";
 import type { CodeMetrics } from "./metrics.ts";
 import { busiest, leftLoads } from "./node-load.ts";
 import type { Repository } from "./repository.ts";
@@ -17,7 +17,6 @@ interface CaretakerPorts {
   readonly metrics: CodeMetrics;
   readonly figures: Figures;
   readonly sizeOf: (id: number) => number;
-  readonly claimLatencyMs: () => number;
   readonly scale: ScaleTerms & { readonly webhook?: string | undefined };
   readonly lookMs: number;
   readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
@@ -31,6 +30,8 @@ const moreShare = 1.1;
 const tryAgainMs = 600_000;
 /** What was asked for so lately does not rest again, whoever woke it. */
 const inUseMs = 600_000;
+/** How long a claim takes is the mean of so long: most looks see none, and a wish for the moment of one would be missed by whoever reads the metric. */
+const claimsMs = 60_000;
 
 export class Caretaker {
   readonly #ports: CaretakerPorts;
@@ -44,6 +45,8 @@ export class Caretaker {
   /** For which repositories there was no room after all when they were woken: what was free lay in gaps, or on nodes that may not take it. Soon it would be so again. */
   readonly #inVain = new Map<number, { readonly freeBytes: number; readonly at: number }>();
   #claims = 0;
+  /** What was known of claims at each look of the last while, oldest first. */
+  readonly #claimsSeen: { readonly at: number; readonly latency: Durations }[] = [];
 
   constructor(ports: CaretakerPorts) {
     this.#ports = ports;
@@ -152,7 +155,7 @@ export class Caretaker {
   }
 
   #facts(): FleetFacts {
-    const { clock, catalogue, figures, claimLatencyMs } = this.#ports;
+    const { clock, catalogue, figures } = this.#ports;
     const now = clock.now();
     // In the order in which nobody held them any more, so the first has waited longest.
     const [since = now] = figures.unclaimed.values();
@@ -162,7 +165,7 @@ export class Caretaker {
     return {
       unclaimed: figures.unclaimed.size,
       unclaimedMsMax: now - since,
-      claimLatencyMs: claimLatencyMs(),
+      claimLatencyMs: this.#claimLatencyMs(now),
       saturation: figures.saturation,
       demanded: demand?.count ?? 0,
       demandedBytes: demand?.bytes ?? 0,
@@ -170,6 +173,15 @@ export class Caretaker {
       claims,
       nodes: nodes.length,
     };
+  }
+
+  #claimLatencyMs(now: number): number {
+    const { claimLatency } = this.#ports.figures;
+    const seen = this.#claimsSeen;
+    seen.push({ at: now, latency: claimLatency });
+    while (now - seen[0]!.at > claimsMs) seen.shift();
+    const { sumMs, count } = seen[0]!.latency;
+    return claimLatency.count > count ? (claimLatency.sumMs - sumMs) / (claimLatency.count - count) : 0;
   }
 
   /** One at a time is enough: nodes do not leave in crowds for long. */

@@ -402,8 +402,6 @@ export class CodeNode {
       catalogue: this.#list,
       figures: this.#fleet!,
       sizeOf: (id) => this.#budget.sizeOf(String(id)),
-      claimLatencyMs: () =>
-        this.#figures.claimLatencyMs(this.#node?.auctions.of(SERVICE)?.market.claimLatency),
       scale: config.scale,
       lookMs,
       log: (message, details) => log.info(details, message),

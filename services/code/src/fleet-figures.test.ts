@@ -76,6 +76,20 @@ test("knows what nobody holds, and since when", async () => {
   expect(fleet.figures.claims).toBe(2);
 });
 
+test("knows how long nobody held what somebody holds now, whoever granted it", async () => {
+  const fleet = new Fleet([active(1), active(2)]);
+  await fleet.clock.advance(50);
+  fleet.put(tenure(1), { node: "a" });
+  await fleet.clock.advance(100);
+  fleet.put(tenure(1), undefined);
+  fleet.put(tenure(2), { node: "a" });
+  await fleet.clock.advance(30);
+  fleet.put(tenure(1), { node: "b" });
+  // It only moves.
+  fleet.put(tenure(1), { node: "a" });
+  expect(fleet.figures.claimLatency).toEqual({ sumMs: 50 + 150 + 30, count: 3 });
+});
+
 test("counts what nodes have taken, whatever is told first", () => {
   const fleet = new Fleet([active(1), active(2)]);
   fleet.put(tenure(1), { node: "a" });

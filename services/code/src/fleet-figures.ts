@@ -7,6 +7,12 @@ import { readRecordText, type KeelsonNode } from "@keelson/runtime";
 import type { RepositoryCatalogue } from "./catalogue.ts";
 import type { Repository } from "./repository.ts";
 
+/** Of many, together. */
+export interface Durations {
+  readonly sumMs: number;
+  readonly count: number;
+}
+
 interface Room {
   readonly budgetBytes: number;
   readonly takenBytes: number;
@@ -22,6 +28,8 @@ export interface Figures {
   readonly resting: ReadonlySet<number>;
   /** How often somebody began to hold something, since this node looks. */
   readonly claims: number;
+  /** How long repositories were held by nobody before that, for those of which it is known. */
+  readonly claimLatency: Durations;
   readonly demand: Demand | undefined;
   /** Of the fleet's memory, the share that is taken. */
   readonly saturation: number;
@@ -54,6 +62,7 @@ export class FleetFigures implements Figures {
   readonly unclaimed = new Map<string, number>();
   readonly resting = new Set<number>();
   claims = 0;
+  claimLatency: Durations = { sumMs: 0, count: 0 };
 
   constructor(options: {
     readonly node: Source;
@@ -177,9 +186,17 @@ export class FleetFigures implements Figures {
     else {
       this.#take(node, bytes);
       this.#holders.set(replica, node);
-      if (before === undefined) this.claims++;
+      if (before === undefined) this.#claimed(replica);
     }
     this.#claim(replica, this.#catalogue.get(Number(shard))?.state === "active");
+  }
+
+  #claimed(replica: string): void {
+    this.claims++;
+    const since = this.unclaimed.get(replica);
+    if (since === undefined) return;
+    const { sumMs, count } = this.claimLatency;
+    this.claimLatency = { sumMs: sumMs + this.#clock.now() - since, count: count + 1 };
   }
 
   #measured(shard: string, bytes: number): void {

@@ -1,5 +1,5 @@
-/** What a node measures of itself: how much of a processor it uses, and how long claims lately took. Calls `look` once in a while. */
-import type { Clock, DurationHistogram, Timer } from "@keelson/kernel";
+/** What a node measures of itself: how much of a processor it uses. Calls `look` once in a while. */
+import type { Clock, Timer } from "@keelson/kernel";
 
 export class NodeFigures {
   readonly #clock: Clock;
@@ -8,7 +8,6 @@ export class NodeFigures {
   #timer: Timer | undefined;
   #stopped = false;
   #cpu = { at: 0, micros: 0 };
-  #claims = { sumMs: 0, count: 0 };
 
   readonly #cpuMicros: () => number;
 
@@ -39,14 +38,6 @@ export class NodeFigures {
     const { at, micros: before } = this.#cpu;
     this.#cpu = { at: now, micros };
     return now > at ? (micros - before) / 1_000 / (now - at) : 0;
-  }
-
-  /** The mean since it was last asked; 0 when there were none. */
-  claimLatencyMs(histogram: DurationHistogram | undefined): number {
-    if (!histogram) return 0;
-    const { sumMs, count } = this.#claims;
-    this.#claims = { sumMs: histogram.sumMs, count: histogram.count };
-    return histogram.count > count ? (histogram.sumMs - sumMs) / (histogram.count - count) : 0;
   }
 
   #arm(): void {
