@@ -5,6 +5,7 @@ const terms = {
   unclaimedMax: 0,
   claimLatencyMsMax: 1_000,
   saturationMax: 0.9,
+  processorsMax: 0.9,
   saturationLow: 0.4,
   sustainMs: 500,
 };
@@ -16,6 +17,7 @@ const calm: FleetFacts = {
   demanded: 0,
   demandedBytes: 0,
   cpu: 0.5,
+  processors: 0.5,
   claims: 0,
   nodes: 4,
 };
@@ -43,6 +45,19 @@ test("repositories that were unheld for a moment ask for nothing", () => {
   expect(new Autoscaler(terms).judge({ ...calm, unclaimed: 3, unclaimedMsMax: 100 }, 0).direction).toBe(
     "none",
   );
+});
+
+test("busy processors ask for more nodes only after they were busy for long enough, without a break", () => {
+  const scaler = new Autoscaler(terms);
+  const busy = { ...calm, processors: 0.96 };
+  expect(scaler.judge(busy, 0).direction).toBe("none");
+  expect(scaler.judge({ ...busy, processors: undefined }, 499).direction).toBe("none");
+  expect(scaler.judge(busy, 600).direction).toBe("none");
+  const wish = scaler.judge(busy, 1_100);
+  expect([wish.direction, wish.reasons.join()]).toEqual([
+    "up",
+    "96 % of the processors are in use, for long",
+  ]);
 });
 
 test("fewer nodes are wanted only after the fleet was quiet for long enough, without a break", () => {

@@ -1,6 +1,6 @@
 /**
- * Whether the fleet wants more or fewer nodes. Pure: facts in, a wish with its reasons out. More are wanted as soon as something is wrong; fewer only after the
- * fleet has been quiet for long, and whoever takes a node away drains it first.
+ * Whether the fleet wants more or fewer nodes. Pure: facts in, a wish with its reasons out. More are wanted as soon as something is wrong, but for busy processors, which are ordinary while
+ * much is built; fewer only after the fleet has been quiet for long, and whoever takes a node away drains it first.
  */
 export interface FleetFacts {
   /** Replicas of active repositories that nobody holds. */
@@ -15,6 +15,8 @@ export interface FleetFacts {
   readonly demandedBytes: number;
   /** Share of a processor that the busiest node uses; undefined while one of them has not said. */
   readonly cpu: number | undefined;
+  /** Share of the fleet's processors that is used, 0 to 1; undefined while a node has not said. */
+  readonly processors: number | undefined;
   /** Claims in the last look. */
   readonly claims: number;
   readonly nodes: number;
@@ -24,6 +26,7 @@ export interface ScaleTerms {
   readonly unclaimedMax: number;
   readonly claimLatencyMsMax: number;
   readonly saturationMax: number;
+  readonly processorsMax: number;
   readonly saturationLow: number;
   readonly sustainMs: number;
 }
@@ -35,7 +38,7 @@ export interface ScaleWish {
   readonly reasons: readonly string[];
 }
 
-type ScaleSignal = "demanded" | "unclaimed" | "claim latency" | "saturation" | "quiet";
+type ScaleSignal = "demanded" | "unclaimed" | "claim latency" | "saturation" | "processors" | "quiet";
 
 /** What a quiet fleet uses of its processors, at most. */
 const cpuLow = 0.2;
@@ -45,13 +48,14 @@ const unclaimedGraceMs = 15_000;
 export class Autoscaler {
   readonly #terms: ScaleTerms;
   #quietSince: number | undefined;
+  #busySince: number | undefined;
 
   constructor(terms: ScaleTerms) {
     this.#terms = terms;
   }
 
   judge(facts: FleetFacts, now: number): ScaleWish {
-    const up = this.#up(facts);
+    const up = this.#up(facts, now);
     if (up.size > 0) {
       this.#quietSince = undefined;
       return { direction: "up", signals: [...up.keys()], reasons: [...up.values()] };
@@ -76,7 +80,7 @@ export class Autoscaler {
     };
   }
 
-  #up(facts: FleetFacts): Map<ScaleSignal, string> {
+  #up(facts: FleetFacts, now: number): Map<ScaleSignal, string> {
     const { unclaimedMax, claimLatencyMsMax, saturationMax } = this.#terms;
     const reasons = new Map<ScaleSignal, string>();
     if (facts.demanded > 0)
@@ -90,7 +94,17 @@ export class Autoscaler {
       reasons.set("claim latency", `a claim takes ${Math.round(facts.claimLatencyMs)} ms`);
     if (facts.saturation > saturationMax)
       reasons.set("saturation", `${percent(facts.saturation)} % of the memory is taken`);
+    const { processors = 0 } = facts;
+    if (this.#isBusy(processors, now))
+      reasons.set("processors", `${percent(processors)} % of the processors are in use, for long`);
     return reasons;
+  }
+
+  #isBusy(processors: number, now: number): boolean {
+    const { processorsMax, sustainMs } = this.#terms;
+    if (processors <= processorsMax) this.#busySince = undefined;
+    else this.#busySince ??= now;
+    return this.#busySince !== undefined && now - this.#busySince >= sustainMs;
   }
 }
 

@@ -74,6 +74,7 @@ function quietFleet(unclaimed = new Map<string, number>()): {
       claimLatencyMsMax: 1_000,
       saturationMax: 0.9,
       saturationLow: 0.4,
+      processorsMax: 0.9,
       sustainMs,
     },
     lookMs,
@@ -82,7 +83,7 @@ function quietFleet(unclaimed = new Map<string, number>()): {
   return { rows, records, figures, loads, removed, wish: () => wish };
 }
 
-const says = (cpu: number): LoadRecord => ({ v: 1, cpu, at: clock.wall() });
+const says = (cpu: number): LoadRecord => ({ v: 1, cpu, processors: 2, at: clock.wall() });
 
 test("fewer nodes are wished for only when every node has said that it is idle", async () => {
   const { loads, wish } = quietFleet();
@@ -99,6 +100,24 @@ test("fewer nodes are wished for only when every node has said that it is idle",
   expect(wish()).toBe(-1);
   // One that is busy again takes the wish back at once.
   loads.set("b", says(0.5));
+  await clock.advance(lookMs);
+  expect(wish()).toBe(0);
+});
+
+test("more nodes are wished for when the processors of all are busy for long", async () => {
+  const { loads, wish } = quietFleet();
+  loads.set("a", says(2)).set("b", says(1.9));
+  await clock.advance(2 * sustainMs);
+  expect(wish()).toBe(0);
+  loads.set("c", says(1));
+  await clock.advance(2 * sustainMs);
+  expect(wish()).toBe(0);
+  loads.set("c", says(1.8));
+  await clock.advance(sustainMs - lookMs);
+  expect(wish()).toBe(0);
+  await clock.advance(3 * lookMs);
+  expect(wish()).toBe(1);
+  loads.set("a", says(0.5));
   await clock.advance(lookMs);
   expect(wish()).toBe(0);
 });

@@ -7,7 +7,7 @@ import { Autoscaler, type FleetFacts, type ScaleTerms } from "./autoscale.ts";
 import { editsMax, type RepositoryCatalogue } from "./catalogue.ts";
 import type { Durations, Figures } from "./fleet-figures.ts";
 import type { CodeMetrics } from "./metrics.ts";
-import { busiest, leftLoads } from "./node-load.ts";
+import { busiest, leftLoads, sharedUse } from "./node-load.ts";
 import type { Repository } from "./repository.ts";
 import { ScaleWebhook } from "./scale-webhook.ts";
 
@@ -170,6 +170,7 @@ export class Caretaker {
       demanded: demand?.count ?? 0,
       demandedBytes: demand?.bytes ?? 0,
       cpu: busiest(nodes, catalogue.loads, clock.wall()),
+      processors: sharedUse(nodes, catalogue.loads, clock.wall()),
       claims,
       nodes: nodes.length,
     };

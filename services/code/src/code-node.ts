@@ -2,6 +2,7 @@
  * The code service on one node: its engine, its clones, and the repositories it has. It is the composition of the parts beside it, and what the
  * plug-in gives to a node.
  */
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { PrepareContext, Prepared } from "@keelson/kernel";
 import {
@@ -445,7 +446,8 @@ export class CodeNode {
 
   async #tellLoad(): Promise<void> {
     const { clock, node, log } = this.#context;
-    const load: LoadRecord = { v: 1, cpu: this.#figures.cpu(), at: clock.wall() };
+    const cpu = this.#figures.cpu();
+    const load: LoadRecord = { v: 1, cpu, processors: availableParallelism(), at: clock.wall() };
     if (!isWorthTelling(this.#list.loads.get(node), load)) return;
     try {
       await this.#list.load(node, load);

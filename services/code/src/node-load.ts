@@ -1,5 +1,5 @@
 /**
- * How busy nodes are, as each of them writes it into the catalogue: now and then, and when it has changed. Whoever looks after the fleet reads it before it wishes for fewer nodes. It is
+ * How busy nodes are, as each of them writes it into the catalogue: now and then, and when it has changed. Whoever looks after the fleet reads it before it wishes for fewer nodes, or for more. It is
  * no heartbeat: who is a member says the store.
  */
 
@@ -8,6 +8,8 @@ export interface LoadRecord {
   readonly v: 1;
   /** Share of a processor, lately; 1 is one whole one. */
   readonly cpu: number;
+  /** How many it may use; nodes that were started before this was told do not say. */
+  readonly processors?: number;
   /** Wall clock. */
   readonly at: number;
 }
@@ -36,6 +38,23 @@ export function busiest(
     most = Math.max(most, load.cpu);
   }
   return most;
+}
+
+/** Of the processors of all nodes, the share that is used; undefined while one of them has not said. */
+export function sharedUse(
+  nodes: Iterable<string>,
+  loads: ReadonlyMap<string, LoadRecord>,
+  wall: number,
+): number | undefined {
+  let used = 0;
+  let all = 0;
+  for (const node of nodes) {
+    const load = loads.get(node);
+    if (load?.processors === undefined || wall - load.at > staleMs) return undefined;
+    used += load.cpu;
+    all += load.processors;
+  }
+  return all === 0 ? undefined : used / all;
 }
 
 /** Nodes that are gone, whose records nobody needs. */

@@ -109,11 +109,19 @@ const settings = z.object({
         .default(0.9)
         .describe("share of the fleet's memory that is taken"),
       saturationLow: z.number().min(0).max(1).default(0.4),
+      processorsMax: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(0.9)
+        .describe("share of the fleet's processors that is used"),
       sustainMs: z
         .int()
         .min(0)
         .default(300_000)
-        .describe("how long the fleet must be quiet before fewer nodes are wanted"),
+        .describe(
+          "how long the fleet must be quiet before fewer nodes are wanted, or its processors busy before more are",
+        ),
     })
     .prefault({}),
   auction: z
