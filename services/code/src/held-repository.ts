@@ -164,18 +164,30 @@ export class HeldRepository implements Prepared {
   close(): Promise<void> {
     this.deactivate();
     this.#ending.abort();
+    this.#span?.end();
     this.#current?.index.release();
     this.#current = undefined;
     return Promise.resolve();
   }
 
-  /** An answer was given. The first one ends the trace that began with the clone. */
+  /** An answer was given. The first one of each commit ends the trace that began with its clone. */
   served(): void {
     this.traffic.served(this.#ports.clock.wall());
     if (!this.#span) return;
     this.#ports.tracer?.start("serve", "internal", this.#span.traceparent).end();
     this.#span.end();
     this.#span = undefined;
+  }
+
+  /** What is served from now on came with this. A commit that nobody asked for before the next one came has no answer in its trace. */
+  #traced(span: Span | undefined): void {
+    if (span === this.#span) return;
+    this.#span?.end();
+    this.#span = span?.set("repository", this.#name);
+  }
+
+  get #name(): string {
+    return this.#ports.row(this.id)?.name ?? String(this.id);
   }
 
   /** The row has changed: other branches may be wanted. */
@@ -208,7 +220,7 @@ export class HeldRepository implements Prepared {
     if (await this.#receive(repository)) return;
     if (await this.#restore(repository)) return;
     try {
-      const built = await this.#build(repository, undefined, progress);
+      const built = await this.#build(repository, undefined, this.#span, progress);
       if (built) this.#swap(built, "built");
     } catch (error) {
       if (!(error instanceof GitError) || error.code === "CANCELLED") throw error;
@@ -292,6 +304,7 @@ export class HeldRepository implements Prepared {
   #build(
     repository: Repository,
     previous: Current | undefined,
+    span: Span | undefined,
     progress?: (fraction: number) => void,
   ): Promise<Built | undefined> {
     const { clock } = this.#ports;
@@ -312,7 +325,7 @@ export class HeldRepository implements Prepared {
           release = await this.#ports.room(repository, this.#expectedBytes, this);
           roomBytes = this.#expectedBytes;
         },
-        span: this.#span,
+        span,
       },
       {
         repository,
@@ -373,15 +386,20 @@ export class HeldRepository implements Prepared {
     while (this.#again && !this.#ending.signal.aborted) {
       this.#again = false;
       const startedAt = this.#ports.clock.now();
+      // Until there is something to serve it is one trace; after that each commit has its own, which is not told when nothing new is found.
+      const first = this.#current ? undefined : this.#span;
+      const span = first ?? this.#ports.tracer?.start("update", "internal", undefined);
       try {
-        const built = await this.#update(this.repository, this.#current);
+        const built = await this.#update(this.repository, this.#current, span);
         if (built) {
+          this.#traced(span);
           this.#swap(built, this.#current ? "updated" : "built");
           this.#ports.metrics.observe("code_reindex_ms", this.#ports.clock.now() - startedAt);
         }
         this.#settled();
       } catch (error) {
         if (this.#ending.signal.aborted) return;
+        if (!first) span?.set("repository", this.#name).end(String(error));
         this.#failed(error);
         // It waits for the end of this, and builds from nothing.
         if (error instanceof EngineError && error.code === "CORRUPT_INDEX") void this.verify();
@@ -392,14 +410,18 @@ export class HeldRepository implements Prepared {
   }
 
   /** Builds beside what is there; makes room and tries again when that does not fit. */
-  async #update(repository: Repository, previous: Current | undefined): Promise<Built | undefined> {
+  async #update(
+    repository: Repository,
+    previous: Current | undefined,
+    span: Span | undefined,
+  ): Promise<Built | undefined> {
     try {
-      return await this.#build(repository, previous);
+      return await this.#build(repository, previous, span);
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== "OUT_OF_MEMORY") throw error;
       // Until it is swapped in, both are here.
       const release = await this.#ports.room(repository, this.memoryBytes + this.#expectedBytes, this);
-      return this.#build(repository, previous).finally(release);
+      return this.#build(repository, previous, span).finally(release);
     }
   }
 
@@ -422,8 +444,7 @@ export class HeldRepository implements Prepared {
   /** It is as the remote has it, but for branches that are not there. */
   #settled(): void {
     this.#failures = 0;
-    const name = this.#ports.row(this.id)?.name ?? String(this.id);
-    const lack = this.#missing.length > 0 ? noBranch(name, this.#missing) : undefined;
+    const lack = this.#missing.length > 0 ? noBranch(this.#name, this.#missing) : undefined;
     this.#say(lack && { code: lack.code, message: lack.message });
   }
 

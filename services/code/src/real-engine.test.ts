@@ -250,6 +250,31 @@ test("one trace goes from the clone over the index to the first answer", async (
   for (const span of spans) expect(span === hold || span.parentSpanId === hold?.spanId).toBe(true);
 });
 
+test("a new commit has a trace of its own, from the clone over the index to the first answer", async () => {
+  const spans: FinishedSpan[] = [];
+  const tracer = new Tracer({
+    clock,
+    random: Math.random,
+    sampleRatio: 1,
+    sink: { ended: (span) => spans.push(span) },
+  });
+  code = new CodeFleet(fleet(), { ctags: false }, { open, tracer });
+  await code.add("a", BUDGET);
+  const url = await add("one", { "x.txt": "needle\n" });
+  await search(1, "needle");
+  await eventually("the first trace is whole", () => spans.some(({ name }) => name === "hold"));
+  const poked = async (): Promise<void> => void (await code.call("catalogue", "poke", { name: "one" }));
+  await poked();
+  code.scratch.commit(url, { "x.txt": "thimble\n" });
+  await poked();
+  await eventually("it is served", async () => (await search(1, "thimble")).counts.files === 1);
+  const update = spans.at(-1);
+  // Of looks that found nothing nothing is told.
+  expect(spans.map(({ name }) => name).slice(4)).toEqual(["clone", "index", "serve", "update"]);
+  expect(spans.filter(({ traceId }) => traceId === update?.traceId)).toEqual(spans.slice(4));
+  for (const span of spans.slice(4, 7)) expect(span.parentSpanId).toBe(update?.spanId);
+});
+
 test("memory is what the arenas really hold, and is given back", async () => {
   code = new CodeFleet(fleet(), { ctags: false }, { open });
   await code.add("a", BUDGET);
