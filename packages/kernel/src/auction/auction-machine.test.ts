@@ -86,6 +86,17 @@ describe("an auction", () => {
     expect(counter(hall, "bids_placed")).toBe(1);
   });
 
+  test("counts the answers that came before there was anybody to judge them", () => {
+    // Candidates wait as long as they may.
+    const hall = new Hall([10], () => 0.999);
+    hall.join("a", 100);
+    hall.join("b", 5);
+    hall.run(3_000);
+    expect(everyone(hall)).toEqual(["a"]);
+    expect([counter(hall, "bids_placed"), counter(hall, "passes_placed")]).toEqual([1, 1]);
+    expect([counter(hall, "bids_received"), counter(hall, "passes_received")]).toEqual([1, 1]);
+  });
+
   test("takes pinned shards first, then in the order of their keys", () => {
     const hall = new Hall([10, 10, 10], half);
     hall.put(hall.keys.auction("s", "override", "s/2"), { v: 1, pinned: true });

@@ -271,6 +271,7 @@ export class AuctionMachine {
     if (office && office.revision !== this.#office?.revision) {
       for (const replica of market.board.replicasWithBids()) this.#judgements.add(replica);
       for (const replica of market.board.replicasWithPasses()) this.#judgements.add(replica);
+      if (!this.#office) this.#receiveStanding();
     }
     this.#office = office;
     for (const [node, until] of this.silent) if (now >= until) this.silent.delete(node);
@@ -281,6 +282,16 @@ export class AuctionMachine {
       this.#levelAt = now + market.terms.levelEveryMs;
       levelMemory(this, office, now);
     }
+  }
+
+  /** What came while nobody judged, or somebody else did, is judged by this node too. */
+  #receiveStanding(): void {
+    const { board, counters } = this.market;
+    for (const { value } of board.bidders.values())
+      counters.bids_received += this.market.standing(value.bid).length;
+    for (const replica of board.replicasWithPasses())
+      for (const { value } of board.passesOn(replica).values())
+        if (this.market.isCurrent({ ...value, replica })) counters.passes_received++;
   }
 
   #keep(now: number): void {
