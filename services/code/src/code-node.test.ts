@@ -148,6 +148,41 @@ describe("a fleet of code nodes", () => {
     expect(await shown()).toMatch(/^last_served_at\{repository="two"\} [1-9]/m);
   });
 
+  test("exports what its auctions did, and how long a new commit took against the objective", async () => {
+    code = new CodeFleet(fleet(), { reindexObjectiveMs: 7_000 });
+    await Promise.all([code.add("a"), code.add("b")]);
+    const path = code.scratch.repository("one", { "a.txt": "needle" });
+    await add({ url: path, name: "one" });
+    await search(1, "needle");
+    code.scratch.commit(path, { "a.txt": "thimble" });
+    await code.call("catalogue", "poke", { name: "one" });
+    await eventually("it is served", async () => (await search(1, "thimble")).files.length === 1);
+    const shown = async (): Promise<string> =>
+      (await Promise.all([...code.metrics.values()].map(({ registry }) => registry.metrics()))).join("\n");
+    /** Of both nodes together. */
+    const sum = (text: string, name: string): number =>
+      [...text.matchAll(new RegExp(`^${name} (\\S+)$`, "gm"))].reduce(
+        (all, [, value]) => all + Number(value),
+        0,
+      );
+    // They are brought into the metrics once a second: the catalogue's auction, and the repository's.
+    await eventually("auctions are counted", async () => sum(await shown(), "auctions_won") === 2);
+    await eventually("each knows of both nodes", async () => sum(await shown(), "live_bidders") === 4);
+    const text = await shown();
+    expect(
+      ["auctions_started", "auctions_no_winner", "auctions_short_circuited", "auctions_timed_out"].map(
+        (name) => sum(text, name),
+      ),
+    ).toEqual([2, 0, 2, 0]);
+    const [placed, received] = [sum(text, "bids_placed"), sum(text, "bids_received")];
+    expect([placed > 0, received > 0, received <= placed]).toEqual([true, true, true]);
+    expect([sum(text, "bid_window_ms_count"), sum(text, "claim_latency_count")]).toEqual([2, 2]);
+    expect(sum(text, "configured_max_bids")).toBe(0);
+    expect(text).toMatch(/^bids_rejected_already_pending \d+$/m);
+    expect(text).toMatch(/^index_time_ms_count\{how="updated"\} 1$/m);
+    expect([sum(text, "code_reindex_ms_count"), sum(text, "code_reindex_objective_ms")]).toEqual([1, 14_000]);
+  });
+
   test("serves a new commit whole, reading only what changed, when it is poked", async () => {
     code = new CodeFleet(fleet());
     await code.add("a");
