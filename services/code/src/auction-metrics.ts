@@ -38,12 +38,14 @@ export class AuctionMetrics {
     this.#observe("claim_latency", claimLatency);
   }
 
-  /** Each bucket's newcomers are counted at its upper bound. */
-  #observe(name: "bid_window_ms" | "claim_latency", { counts, boundsMs }: DurationHistogram): void {
+  /** Each bucket's newcomers are counted as their mean, so that buckets and sum are right. */
+  #observe(name: "bid_window_ms" | "claim_latency", histogram: DurationHistogram): void {
+    const { counts, sumsMs, boundsMs } = histogram;
     for (const [i, count] of counts.entries()) {
       const rose = this.#rose(`${name} ${i}`, count);
-      const value = boundsMs[Math.min(i, boundsMs.length - 1)]!;
-      for (let n = 0; n < rose; n++) this.#metrics.observe(name, value);
+      const mean = this.#rose(`${name} ${i} sum`, sumsMs[i]!) / rose;
+      // Sums are rounded: a mean may come out a little above what none of them is above.
+      for (let n = 0; n < rose; n++) this.#metrics.observe(name, Math.min(mean, boundsMs[i] ?? Infinity));
     }
   }
 

@@ -60,13 +60,13 @@ export class DurationHistogram {
   readonly boundsMs: readonly number[] = BOUNDS_MS;
   /** One more than there are bounds: the last is for what is longer than all. */
   readonly counts: number[] = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0);
-  sumMs = 0;
-  count = 0;
+  /** Of what is in each bucket together. */
+  readonly sumsMs: number[] = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0);
 
   add(ms: number): void {
-    const at = this.boundsMs.findIndex((bound) => ms <= bound);
-    this.counts[at < 0 ? this.boundsMs.length : at]! += 1;
-    this.sumMs += ms;
-    this.count++;
+    const found = this.boundsMs.findIndex((bound) => ms <= bound);
+    const at = found < 0 ? this.boundsMs.length : found;
+    this.counts[at]! += 1;
+    this.sumsMs[at]! += ms;
   }
 }
