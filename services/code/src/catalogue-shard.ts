@@ -27,6 +27,13 @@ interface AddedRepository {
   readonly zones?: readonly string[] | undefined;
 }
 
+/** At how many answers auctions close: so many, or as many as there are live bidders (null); or so many more before nodes join, so many fewer after they are gone. */
+interface AuctionsChange {
+  readonly maxBids?: number | null | undefined;
+  readonly joining?: number | undefined;
+  readonly gone?: number | undefined;
+}
+
 /** A repository with who holds it and what they have of it. */
 export interface RepositoryStatus extends Repository {
   readonly replicas: readonly {
@@ -83,6 +90,8 @@ export class CatalogueShard implements Prepared, Shard {
         const { names, ...change } = body as { names: readonly string[] } & Partial<AddedRepository>;
         return this.#change({ names }, (row) => this.#changed(row, change));
       }
+      case "auctions":
+        return this.#auctions(body as AuctionsChange);
       case "wanted":
         return this.#wanted((body as { ids: readonly number[] }).ids);
       case "poke":
@@ -98,7 +107,7 @@ export class CatalogueShard implements Prepared, Shard {
       default:
         throw new CodeError(
           "BAD_REQUEST",
-          `the catalogue is asked for add, remove, set, wanted, poke, signed, list, status or unheld, not ${method}`,
+          `the catalogue is asked for add, remove, set, auctions, wanted, poke, signed, list, status or unheld, not ${method}`,
         );
     }
   }
@@ -158,6 +167,15 @@ export class CatalogueShard implements Prepared, Shard {
       ...given,
       ...(pinned ? { state: "active", reason: "pinned", wantedAt: this.#ports.wall() } : {}),
     };
+  }
+
+  /** Says what is in force afterwards. */
+  async #auctions({ maxBids, joining, gone }: AuctionsChange): Promise<{ maxBids: number | null }> {
+    const { catalogue } = this.#ports;
+    if (joining !== undefined) await catalogue.changeMaxBids({ joining });
+    else if (gone !== undefined) await catalogue.changeMaxBids({ gone });
+    else if (maxBids !== undefined) await catalogue.changeMaxBids({ maxBids: maxBids ?? undefined });
+    return { maxBids: catalogue.maxBids ?? null };
   }
 
   /** Somebody searches what rests: it is up for auction again. */

@@ -2,7 +2,13 @@
  * The list of repositories, kept in the store and read from this node's copy of it. Every change of the list is one guarded commit of the head and the rows it
  * concerns, so that all nodes go from one whole list to the next. It decides nothing about who holds what.
  */
-import { decodeNumbers, encodeNumbers, type Catalogue, type CatalogueHead } from "@keelson/runtime";
+import {
+  decodeNumbers,
+  encodeNumbers,
+  type Catalogue,
+  type CatalogueHead,
+  type MaxBidsChange,
+} from "@keelson/runtime";
 import type { Known, Override } from "@keelson/kernel";
 import { CodeError } from "./code-error.ts";
 import type { LoadRecord } from "./node-load.ts";
@@ -201,6 +207,23 @@ export class RepositoryCatalogue {
       holder: { replica: `${this.#catalogue.service}/${id}/${replica}`, epoch },
     });
     return report === "committed";
+  }
+
+  get maxBids(): number | undefined {
+    return this.#catalogue.maxBids;
+  }
+
+  async changeMaxBids(change: MaxBidsChange): Promise<void> {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const report = await this.#catalogue.changeMaxBids(change);
+      if (report === "committed") return;
+      // What may have been made is not made again: a number that is raised would be raised twice.
+      if (report !== "conflict") break;
+    }
+    throw new CodeError(
+      "CATALOGUE_BUSY",
+      "the store did not say whether the change was made: look at the number, then try again",
+    );
   }
 
   /** How busy a node is; undefined takes back what one that is gone has said. */

@@ -183,6 +183,27 @@ describe("a fleet of code nodes", () => {
     expect([sum(text, "code_reindex_ms_count"), sum(text, "code_reindex_objective_ms")]).toEqual([1, 14_000]);
   });
 
+  test("auctions close at as many answers as were set while the fleet runs, which follows its size", async () => {
+    code = new CodeFleet(fleet(), { auction: { windowMs: 1_500 } });
+    await Promise.all([code.add("a"), code.add("b")]);
+    const change = async (body: unknown): Promise<unknown> =>
+      ((await code.call("catalogue", "auctions", body)).body as { maxBids: unknown }).maxBids;
+    expect(await change({})).toBeNull();
+    // There is nothing to raise while live nodes are counted.
+    expect(await change({ joining: 2 })).toBeNull();
+    expect(await change({ maxBids: 2 })).toBe(2);
+    expect(await change({ joining: 3 })).toBe(5);
+    const shown = async (): Promise<string> =>
+      (await Promise.all([...code.metrics.values()].map(({ registry }) => registry.metrics()))).join("\n");
+    await add({ url: code.scratch.repository("one", { "a.txt": "needle" }), name: "one" });
+    // Five are never there: the window ends it.
+    await eventually("it is held", () => holder(1) !== undefined);
+    await eventually("it is told", async () => /^auctions_timed_out 1$/m.test(await shown()));
+    expect((await shown()).match(/^configured_max_bids 5$/gm)).toHaveLength(2);
+    expect(await change({ gone: 9 })).toBe(1);
+    expect(await change({ maxBids: null })).toBeNull();
+  });
+
   test("serves a new commit whole, reading only what changed, when it is poked", async () => {
     code = new CodeFleet(fleet());
     await code.add("a");

@@ -1,6 +1,6 @@
 /** The code service as one declaration: shards, HTTP, commands, metrics, alerts, console. */
 import { definePlugin } from "@keelson/runtime";
-import { add, remove, set, status, webhook } from "./api/catalogue-route.ts";
+import { add, auctions, remove, set, status, webhook } from "./api/catalogue-route.ts";
 import { list } from "./api/list-route.ts";
 import { print } from "./api/print-route.ts";
 import { search, stream } from "./api/search-route.ts";
@@ -43,7 +43,7 @@ export const codePlugin = definePlugin({
       },
     };
   },
-  http: { search, stream, list, print, add, remove, set, status, webhook },
+  http: { search, stream, list, print, add, remove, set, status, auctions, webhook },
   verbs: codeVerbs,
   metrics: CODE_METRICS,
   alerts: CODE_ALERTS,

@@ -3,7 +3,21 @@
  * of the store; written in guarded commits. The nodes of the service follow the head by themselves: a shard that is added is a lot or
  * a line of the next view, one that is taken off is released by its holder.
  */
-import type { Commit, CommitReport, Epoch, Guard, Keys, Known, Override, Write } from "@keelson/kernel";
+import {
+  lowerAfterDrain,
+  raiseBeforeJoin,
+  readRecordText,
+  setMaxBids,
+  type AuctionConfig,
+  type Commit,
+  type CommitReport,
+  type Epoch,
+  type Guard,
+  type Keys,
+  type Known,
+  type Override,
+  type Write,
+} from "@keelson/kernel";
 import type { Committer } from "../commits/committer.ts";
 import type { Mirror } from "../mirror/mirror.ts";
 
@@ -31,6 +45,12 @@ export interface CatalogueChange {
   /** Shards that are gone for good, each with as many replicas as it had: what auctions remember of them is deleted. Of one that may be listed again it has to stay. */
   readonly forgotten?: readonly { readonly shard: string; readonly replicas: number }[];
 }
+
+/** Of the number of answers at which auctions close: what it is from now on (undefined: live bidders are counted), or how many nodes are about to join, or have drained and gone. */
+export type MaxBidsChange =
+  | { readonly maxBids: number | undefined }
+  | { readonly joining: number }
+  | { readonly gone: number };
 
 export class Catalogue {
   readonly service: string;
@@ -87,7 +107,38 @@ export class Catalogue {
     for (const key of (change.forgotten ?? []).flatMap((shard) => this.#remembered(shard)))
       if (this.#mirror.image.get(key)) writes.push(write(key, undefined));
     if (change.forgotten && writes.length === 0) return Promise.resolve("committed");
-    const commit: Commit = { guards, writes };
+    return this.#send({ guards, writes });
+  }
+
+  /** Undefined while live bidders are counted, or a number that nodes were started with holds. */
+  get maxBids(): number | undefined {
+    return this.#auctionConfig?.value.maxBids;
+  }
+
+  /** For all of the service; what is said of one shard stays. Rounds that run are not cut short by it. */
+  changeMaxBids(change: MaxBidsChange): Promise<CommitReport> {
+    const about = [this.#keys, this.service, this.#auctionConfig] as const;
+    const commit =
+      "maxBids" in change
+        ? setMaxBids(...about, change.maxBids)
+        : "joining" in change
+          ? raiseBeforeJoin(...about, change.joining)
+          : lowerAfterDrain(...about, change.gone);
+    return commit ? this.#send(commit) : Promise.resolve("committed");
+  }
+
+  get #auctionConfig(): Known<AuctionConfig> | undefined {
+    const entry = this.#mirror.image.get(this.#keys.auction(this.service, "config"));
+    // What cannot be read says nothing, and is written over.
+    return (
+      entry && {
+        value: readRecordText("config", entry.value).value ?? { v: 1 },
+        revision: entry.revision,
+      }
+    );
+  }
+
+  #send(commit: Commit): Promise<CommitReport> {
     return new Promise((resolve) => {
       this.#committer.alone(commit, (report) => resolve(report));
     });

@@ -75,6 +75,23 @@ export const set = route({
   to: { kind: "custom", handle: ({ body }, { access }) => changed(access, "set", body) },
 });
 
+export const auctions = route({
+  verb: "POST",
+  path: "/auctions",
+  summary: "Change at how many answers auctions close, or look at it",
+  description:
+    "By itself an auction closes when all live nodes have answered, and nothing need be said here. A number that is set instead has to follow the fleet: `joining` raises it before so many nodes are started, `gone` lowers it after so many have drained. With an empty body nothing changes.",
+  body: z.object({
+    maxBids: z.int().min(1).nullable().optional().describe("null: as many as there are live nodes"),
+    joining: z.int().min(1).optional(),
+    gone: z.int().min(1).optional(),
+  }),
+  answer: z.object({ maxBids: z.int().nullable() }),
+  scope: "write",
+  mode: "write",
+  to: { kind: "custom", handle: ({ body }, { access }) => askCatalogue(access, "auctions", body) },
+});
+
 export const status = route({
   verb: "GET",
   path: "/repositories",
