@@ -8,6 +8,7 @@ import { RouterError, type Span, type Tracer } from "@keelson/runtime";
 import { expectedBytes } from "./budget.ts";
 import { build, type BuildPorts, type Built } from "./build.ts";
 import { CodeError } from "./code-error.ts";
+import { CommitTrace } from "./commit-trace.ts";
 import { EngineError, type CodeIndex, type SymbolReader } from "./engine/index.ts";
 import { GitError, noBranch, type Head } from "./git/index.ts";
 import type { CodeMetrics } from "./metrics.ts";
@@ -91,14 +92,15 @@ export class HeldRepository implements Prepared {
   #recordedAt = -Infinity;
   /** Whether what was told last was taken. */
   #telling: Promise<boolean> = Promise.resolve(true);
-  #span: Span | undefined;
+  readonly #trace: CommitTrace;
   /** What the commit that was last looked at was thought to take. */
   #expectedBytes = 0;
 
-  private constructor(ports: RepositoryPorts, id: number, replica: number) {
+  private constructor(ports: RepositoryPorts, { id, name, trace }: Repository, replica: number) {
     this.#ports = ports;
     this.id = id;
     this.replica = replica;
+    this.#trace = new CommitTrace(ports.tracer, name, trace);
     this.since = ports.clock.wall();
     this.#verifiedAt = ports.clock.now();
   }
@@ -110,16 +112,13 @@ export class HeldRepository implements Prepared {
     replica: number,
     context: { readonly signal: AbortSignal; readonly progress: (fraction: number) => void },
   ): Promise<HeldRepository> {
-    const held = new HeldRepository(ports, repository.id, replica);
+    const held = new HeldRepository(ports, repository, replica);
     const end = (): void => held.#ending.abort();
     context.signal.addEventListener("abort", end, { once: true });
-    held.#span = ports.tracer
-      ?.start("hold", "internal", repository.trace)
-      ?.set("repository", repository.name);
     try {
       await held.#first(repository, context.progress);
     } catch (error) {
-      held.#span?.end(String(error));
+      held.#trace.end(String(error));
       throw error;
     } finally {
       context.signal.removeEventListener("abort", end);
@@ -164,30 +163,16 @@ export class HeldRepository implements Prepared {
   close(): Promise<void> {
     this.deactivate();
     this.#ending.abort();
-    this.#span?.end();
+    this.#trace.end();
     this.#current?.index.release();
     this.#current = undefined;
     return Promise.resolve();
   }
 
-  /** An answer was given. The first one of each commit ends the trace that began with its clone. */
+  /** An answer was given. */
   served(): void {
     this.traffic.served(this.#ports.clock.wall());
-    if (!this.#span) return;
-    this.#ports.tracer?.start("serve", "internal", this.#span.traceparent).end();
-    this.#span.end();
-    this.#span = undefined;
-  }
-
-  /** What is served from now on came with this. A commit that nobody asked for before the next one came has no answer in its trace. */
-  #traced(span: Span | undefined): void {
-    if (span === this.#span) return;
-    this.#span?.end();
-    this.#span = span?.set("repository", this.#name);
-  }
-
-  get #name(): string {
-    return this.#ports.row(this.id)?.name ?? String(this.id);
+    this.#trace.served();
   }
 
   /** The row has changed: other branches may be wanted. */
@@ -220,7 +205,7 @@ export class HeldRepository implements Prepared {
     if (await this.#receive(repository)) return;
     if (await this.#restore(repository)) return;
     try {
-      const built = await this.#build(repository, undefined, this.#span, progress);
+      const built = await this.#build(repository, undefined, this.#trace.begin(false), progress);
       if (built) this.#swap(built, "built");
     } catch (error) {
       if (!(error instanceof GitError) || error.code === "CANCELLED") throw error;
@@ -386,20 +371,18 @@ export class HeldRepository implements Prepared {
     while (this.#again && !this.#ending.signal.aborted) {
       this.#again = false;
       const startedAt = this.#ports.clock.now();
-      // Until there is something to serve it is one trace; after that each commit has its own, which is not told when nothing new is found.
-      const first = this.#current ? undefined : this.#span;
-      const span = first ?? this.#ports.tracer?.start("update", "internal", undefined);
+      const span = this.#trace.begin(this.#current !== undefined);
       try {
-        const built = await this.#update(this.repository, this.#current, span);
+        const built = await this.#update(this.repository, span);
         if (built) {
-          this.#traced(span);
+          this.#trace.swapped(span);
           this.#swap(built, this.#current ? "updated" : "built");
           this.#ports.metrics.observe("code_reindex_ms", this.#ports.clock.now() - startedAt);
         }
         this.#settled();
       } catch (error) {
         if (this.#ending.signal.aborted) return;
-        if (!first) span?.set("repository", this.#name).end(String(error));
+        this.#trace.failed(span, error);
         this.#failed(error);
         // It waits for the end of this, and builds from nothing.
         if (error instanceof EngineError && error.code === "CORRUPT_INDEX") void this.verify();
@@ -410,11 +393,8 @@ export class HeldRepository implements Prepared {
   }
 
   /** Builds beside what is there; makes room and tries again when that does not fit. */
-  async #update(
-    repository: Repository,
-    previous: Current | undefined,
-    span: Span | undefined,
-  ): Promise<Built | undefined> {
+  async #update(repository: Repository, span: Span | undefined): Promise<Built | undefined> {
+    const previous = this.#current;
     try {
       return await this.#build(repository, previous, span);
     } catch (error) {
@@ -444,7 +424,8 @@ export class HeldRepository implements Prepared {
   /** It is as the remote has it, but for branches that are not there. */
   #settled(): void {
     this.#failures = 0;
-    const lack = this.#missing.length > 0 ? noBranch(this.#name, this.#missing) : undefined;
+    const name = this.#ports.row(this.id)?.name ?? String(this.id);
+    const lack = this.#missing.length > 0 ? noBranch(name, this.#missing) : undefined;
     this.#say(lack && { code: lack.code, message: lack.message });
   }
 

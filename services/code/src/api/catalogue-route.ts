@@ -87,7 +87,7 @@ export const auctions = route({
     gone: z.int().min(1).optional(),
   }),
   answer: z.object({ maxBids: z.int().nullable() }),
-  scope: "write",
+  scope: "admin",
   mode: "write",
   to: { kind: "custom", handle: ({ body }, { access }) => askCatalogue(access, "auctions", body) },
 });
