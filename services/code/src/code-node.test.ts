@@ -2,7 +2,8 @@ import { createServer, type AddressInfo } from "node:net";
 import { TestFleet } from "@keelson/testkit";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CodeFleet } from "./fixtures/code-fleet.ts";
-import { PlainIndex } from "./fixtures/plain-engine.ts";
+import type { CodeIndex } from "./engine/index.ts";
+import { PlainEngine, PlainIndex } from "./fixtures/plain-engine.ts";
 import { parseQuery } from "./query/index.ts";
 import type { RepositoryStatus } from "./catalogue-shard.ts";
 import type { Repository } from "./repository.ts";
@@ -24,6 +25,7 @@ async function add(
     pinned?: boolean;
     zones?: string[];
     branches?: string[];
+    maxBids?: number;
   }[]
 ): Promise<Repository[]> {
   return (await code.call("catalogue", "add", { repositories })).body as Repository[];
@@ -202,6 +204,30 @@ describe("a fleet of code nodes", () => {
     expect((await shown()).match(/^configured_max_bids 5$/gm)).toHaveLength(2);
     expect(await change({ gone: 9 })).toBe(1);
     expect(await change({ maxBids: null })).toBeNull();
+    // What is said of one repository counts for it alone.
+    const [two, three] = ["two", "three"].map((name) => code.scratch.repository(name, { "a.txt": name }));
+    await add({ url: two!, name: "two", maxBids: 9 }, { url: three!, name: "three" });
+    await eventually("both are held", () => [2, 3].every((id) => holder(id) !== undefined));
+    await eventually("all are told", async () => /^auctions_won [4-9]$/m.test(await shown()));
+    expect(await shown()).toMatch(/^auctions_timed_out 2$/m);
+  });
+
+  test("builds no more at once than it may", async () => {
+    let [running, most] = [0, 0];
+    class Watched extends PlainEngine {
+      override async build(...args: Parameters<PlainEngine["build"]>): Promise<CodeIndex> {
+        most = Math.max(most, ++running);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return super.build(...args).finally(() => running--);
+      }
+    }
+    code = new CodeFleet(fleet(), { buildsMax: 2 }, { open: (bytes) => new Watched(bytes) });
+    await code.add("a");
+    const names = ["one", "two", "three", "four", "five"];
+    await add(...names.map((name) => ({ url: code.scratch.repository(name, { "a.txt": name }), name })));
+    await eventually("all are held", () => names.every((_, i) => holder(i + 1) !== undefined));
+    for (const id of [1, 2, 3, 4, 5]) await search(id, "o");
+    expect(most).toBe(2);
   });
 
   test("serves a new commit whole, reading only what changed, when it is poked", async () => {

@@ -12,20 +12,21 @@ import { RepositoryShard } from "./shard.ts";
 
 const clock = new SystemClock();
 
-test("a newer commit that comes between two questions to an index is searched instead", async () => {
-  const engine = new PlainEngine(1 << 24);
-  const commit = async (name: string): Promise<Current> => {
-    const document = { path: name, oid: name, branches: ["main"], content: Buffer.from("beta gamma") };
-    const index = await engine.build([document], { branches: ["main"] });
-    return { index, heads: [{ branch: "main", commit: name }], buildMs: 1, how: "built", indexedAt: 1 };
-  };
+async function commit(name: string): Promise<Current> {
+  const document = { path: name, oid: name, branches: ["main"], content: Buffer.from("beta gamma") };
+  const index = await new PlainEngine(1 << 24).build([document], { branches: ["main"] });
+  return { index, heads: [{ branch: "main", commit: name }], buildMs: 1, how: "built", indexedAt: 1 };
+}
+
+/** Asks an index in whose place a newer one comes right after its first answer. `closes`: nobody keeps it from then on. */
+async function searched(query: string, closes: boolean): Promise<{ files: string[]; commit: string }> {
   const [before, newer] = [await commit("before"), await commit("newer")];
   let isReleased = false;
   const { index } = before;
-  const search: CodeIndex["search"] = async (query, options) => {
+  const search: CodeIndex["search"] = async (asked, options) => {
     if (isReleased) throw new EngineError("CLOSED", "the index was released");
-    const result = await index.search(query, options);
-    isReleased = true;
+    const result = await index.search(asked, options);
+    isReleased = closes;
     held.current = newer;
     return result;
   };
@@ -38,9 +39,17 @@ test("a newer commit that comes between two questions to an index is searched in
   const [answers, found] = [new AnswerMemory(16 << 20, clock), new AnswerMemory(4 << 20, clock)];
   const ports = { matcher: matchText, answers, found, clock, metrics: { count: () => undefined } };
   const shard = new RepositoryShard(held as unknown as HeldRepository, ports as unknown as RepositoryPorts);
-  const body = { query: parseQuery("(type:repo gamma) beta"), options: { timeCapMs: 10_000 } };
+  const body = { query: parseQuery(query), options: { timeCapMs: 10_000 } };
   const request = { method: "search", body, timeoutMs: 20_000, signal: new AbortController().signal };
-  const answer = (await shard.handle(request as unknown as ShardRequest)) as PackedAnswer;
-  expect((await unpackFiles(answer.packed)).map(({ path }) => path)).toEqual(["newer"]);
-  expect(JSON.stringify(answer.repository)).toContain('"newer"');
+  const { packed, repository } = (await shard.handle(request as unknown as ShardRequest)) as PackedAnswer;
+  const files = (await unpackFiles(packed)).map(({ path }) => path);
+  return { files, commit: repository.heads[0]!.commit };
+}
+
+test("a newer commit that comes between two questions to an index is searched instead", async () => {
+  expect(await searched("(type:repo gamma) beta", true)).toEqual({ files: ["newer"], commit: "newer" });
+});
+
+test("an answer names the commit that it is of, though a newer one came while it was searched for", async () => {
+  expect(await searched("beta", false)).toEqual({ files: ["before"], commit: "before" });
 });
