@@ -43,6 +43,18 @@ test.runIf(hasGlibc)(
   },
 );
 
+test("what a build works in stays while it does, though the engine is closed meanwhile", async () => {
+  const builder = new Builder(new ArenaSet(1 << 20, 1), new ManualClock(), {
+    stays: false,
+    textBytes: TEXT_BYTES,
+  });
+  await builder.use(async ({ bytes, text }) => {
+    bytes.fill(7, text, text + 9_000);
+    await builder.stop();
+    expect(bytes.subarray(text, text + 9_000).every((byte) => byte === 7)).toBe(true);
+  });
+});
+
 test("where memory is short what builds stays", async () => {
   const clock = new ManualClock();
   const builder = new Builder(new ArenaSet(1 << 20, 1), clock, { stays: true, textBytes: SMALL_TEXT_BYTES });
