@@ -151,7 +151,7 @@ class Parser {
       case "sym":
         if (token.text === "")
           throw this.#error("sym: needs the name of a symbol, or a part of it", token.end);
-        return { ...this.#pattern(token, "content"), symbol: true };
+        return this.#symbol(token);
       case "repo":
         return { kind: "repo", pattern: this.#regex(token, token.text, token.origins) };
       case "branch":
@@ -170,6 +170,14 @@ class Parser {
       default:
         throw new Error(`${token.kind} is no atom`);
     }
+  }
+
+  #symbol(token: Token): OpenAtom {
+    const open = this.#pattern(token, "content");
+    // `sym:()` asks for nothing of a name: any will do.
+    const atom =
+      open.atom.pattern === "" ? ({ ...open.atom, kind: "regex", pattern: ".*" } as const) : open.atom;
+    return { ...open, atom, symbol: true };
   }
 
   #pattern(token: Token, scope: TextScope): OpenAtom {

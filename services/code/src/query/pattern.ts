@@ -30,6 +30,8 @@ export function hasUppercase(text: string): boolean {
 class Examiner {
   readonly #pattern: string;
   #literal: string | undefined = "";
+  /** So far there is nothing that could match a character or a place: `|`, `(?i)`. */
+  #empty = true;
   #uppercase = false;
   #at = 0;
 
@@ -39,7 +41,7 @@ class Examiner {
 
   examine(): PatternFacts {
     while (this.#at < this.#pattern.length) this.#step();
-    return { literal: this.#literal, uppercase: this.#uppercase };
+    return { literal: this.#empty ? "" : this.#literal, uppercase: this.#uppercase };
   }
 
   #step(): void {
@@ -68,12 +70,16 @@ class Examiner {
         this.#text(c);
         return;
       case ".":
+      case "^":
+      case "$":
+        this.#empty = false;
+        this.#literal = undefined;
+        this.#at++;
+        return;
       case "*":
       case "+":
       case "?":
       case "|":
-      case "^":
-      case "$":
         this.#literal = undefined;
         this.#at++;
         return;
@@ -88,6 +94,7 @@ class Examiner {
   }
 
   #found(c: string): void {
+    this.#empty = false;
     if (hasUppercase(c)) this.#uppercase = true;
     if (this.#literal !== undefined) this.#literal += c;
   }
@@ -118,13 +125,16 @@ class Examiner {
     }
     const property = /^[pP](?:\{[^}]*\}?|.)/.exec(this.#pattern.slice(this.#at + 1, this.#at + 64));
     this.#at += 1 + (property ? property[0].length : c.length);
-    if (property || c === "") this.#literal = undefined;
-    else if (Object.hasOwn(CONTROL, c)) this.#found(CONTROL[c]!);
-    else if (/[A-Za-z0-9]/.test(c)) this.#literal = undefined;
-    else this.#found(c);
+    if (!property && Object.hasOwn(CONTROL, c)) this.#found(CONTROL[c]!);
+    else if (!property && c !== "" && !/[A-Za-z0-9]/.test(c)) this.#found(c);
+    else {
+      this.#empty = false;
+      this.#literal = undefined;
+    }
   }
 
   #class(): void {
+    this.#empty = false;
     this.#literal = undefined;
     const pattern = this.#pattern;
     this.#at++;
