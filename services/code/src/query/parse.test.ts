@@ -214,6 +214,10 @@ test.each([
   ["CPP", "C++"],
   ["Protobuf", "Protocol Buffer"],
   ["plain text", "Text"],
+  ["plain_text", "Text"],
+  ["Emacs_Lisp", "Emacs Lisp"],
+  ["go.sum", "Go Checksums"],
+  ["erb", "HTML+ERB"],
   ["Klingon", "Klingon"],
   ["constructor", "constructor"],
 ])("the language %s is %s", (given, name) => {

@@ -10,29 +10,70 @@ const byName: ReadonlyMap<string, string> = new Map(
     rakefile: "Ruby",
     gemfile: "Ruby",
     vagrantfile: "Ruby",
+    podfile: "Ruby",
+    brewfile: "Ruby",
+    fastfile: "Ruby",
     jenkinsfile: "Groovy",
     build: "Starlark",
     "build.bazel": "Starlark",
     workspace: "Starlark",
+    tiltfile: "Starlark",
     "go.mod": "Go Module",
     "go.sum": "Go Checksums",
+    "go.work": "Go Workspace",
+    "go.work.sum": "Go Checksums",
     "meson.build": "Meson",
+    "meson_options.txt": "Meson",
     "configure.ac": "M4Sugar",
     ".bashrc": "Shell",
     ".gitignore": "Ignore List",
     ".dockerignore": "Ignore List",
+    ".npmignore": "Ignore List",
+    ".prettierignore": "Ignore List",
+    ".gitattributes": "Git Attributes",
+    ".gitmodules": "Git Config",
+    ".editorconfig": "EditorConfig",
+    "cargo.lock": "TOML",
+    "poetry.lock": "TOML",
+    pipfile: "TOML",
+    "composer.lock": "JSON",
+    "tsconfig.json": "JSON with Comments",
+    "yarn.lock": "YAML",
+    caddyfile: "Caddyfile",
+    codeowners: "CODEOWNERS",
+    justfile: "Just",
+    kbuild: "Makefile",
+    "nginx.conf": "Nginx",
+    pkgbuild: "Shell",
+    procfile: "Procfile",
+    sconstruct: "Python",
+    snakefile: "Snakemake",
   }),
 );
 
 const extensions = `
-Ada adb ads|Assembly asm s|AsciiDoc adoc asciidoc|Awk awk|Batchfile bat cmd|C c h|C# cs|C++ cc cpp cxx hpp hh hxx ipp inl tcc|CMake cmake|COBOL cob cbl|CSS css|CSV csv
-Clojure clj cljs cljc edn|CoffeeScript coffee|Common Lisp lisp cl|Crystal cr|Cuda cu cuh|Cython pyx pxd|D d|Dart dart|Diff diff patch|Dockerfile dockerfile|Elixir ex exs|Elm elm|Emacs Lisp el
-Erlang erl hrl|F# fs fsx fsi|Fortran f90 f95 f03 f for|GLSL glsl vert frag|Gettext Catalog po pot|Go go|GraphQL graphql gql|Groovy groovy gradle|HCL tf hcl|HTML html htm xhtml|Handlebars hbs
-Haskell hs|Haxe hx|INI ini cfg|Idris idr|JSON json|JSON5 json5|Java java|JavaScript js mjs cjs jsx|Jinja j2 jinja|Julia jl|Jupyter Notebook ipynb|Kotlin kt kts|Less less|Lex l lex|Lua lua
-M4 m4|Makefile mk mak|Markdown md markdown mdx|Nim nim|Nix nix|OCaml ml mli|Objective-C m|Objective-C++ mm|PHP php phtml|PLpgSQL pgsql|Pascal pas pp|Perl pl pm t|PowerShell ps1 psm1|Prolog pro
-Protocol Buffer proto|Pug pug|Puppet epp|Python py pyi pyw|QML qml|R r|Racket rkt|Raku raku p6|Roff man 1 2 3 5 7 8|Ruby rb rake gemspec ru|Rust rs|SCSS scss|SQL sql|SVG svg|Sass sass
-Scala scala sbt|Scheme scm ss|Shell sh bash zsh ksh|Solidity sol|Starlark bzl star|Stylus styl|Svelte svelte|Swift swift|SystemVerilog sv svh|TOML toml|TSV tsv|Tcl tcl|TeX tex sty cls|Texinfo texi texinfo
-Text txt|Thrift thrift|TypeScript ts mts cts|TSX tsx|VHDL vhd vhdl|Verilog v vh|Vim Script vim|Vue vue|WebAssembly wat wast|XML xml xsd xsl xslt|XS xs|YAML yml yaml|Yacc y yy|Zig zig|reStructuredText rst rest`;
+ABAP abap|ANTLR g4|APL apl|ASP.NET aspx ascx asax ashx asmx|Ada adb ads ada|Agda agda|AppleScript applescript scpt|AsciiDoc adoc asciidoc|Assembly asm nasm|Astro astro|AutoHotkey ahk
+AutoIt au3|Awk awk|Ballerina bal|Batchfile bat cmd|BibTeX bib|Bicep bicep|BitBake bbclass bbappend|Blade blade|C c h|C# cs csx|C++ cc cpp cxx hpp hh hxx ipp inl tcc ino tpp txx ixx cppm
+CMake cmake|COBOL cob cbl cpy|CSON cson|CSS css|CSV csv|CUE cue|Cap'n Proto capnp|Chapel chpl|Classic ASP asp|Clojure clj cljs cljc|CodeQL ql qll|CoffeeScript coffee cjsx
+Common Lisp lisp cl asd|Coq coq|Crystal cr|Cuda cu cuh|Cypher cypher|Cython pyx pxd pxi|D d di|Dart dart|Dhall dhall|Diff diff patch|Dockerfile dockerfile containerfile|Dotenv env
+EJS ejs|Elixir ex exs|Elm elm|Elvish elv|Emacs Lisp el|Erlang erl hrl escript xrl yrl|F# fs fsx fsi|Factor factor|Fennel fnl|Forth forth fth|Fortran f for f77 fpp
+Fortran Free Form f90 f95 f03 f08|GDScript gd|GLSL glsl vert frag geom tesc tese|GN gn gni|Gettext Catalog po pot|Gherkin feature|Gleam gleam|Gnuplot gnuplot gp|Go go|Gradle gradle
+GraphQL graphql gql graphqls|Graphviz (DOT) dot gv|Groovy groovy gvy|HCL tf hcl tfvars nomad|HLSL hlsl hlsli|HTML html htm xhtml|HTML+EEX eex|HTML+ERB erb rhtml|HTML+PHP phtml
+HTML+Razor cshtml razor|HTTP http|Hack hack|Haml haml|Handlebars hbs handlebars|Haskell hs hsc|Haxe hx|INI ini cfg cnf|Idris idr|Isabelle thy|JSON json geojson jsonl webmanifest tfstate
+JSON with Comments jsonc|JSON5 json5|Java java|Java Properties properties|Java Server Pages jsp|JavaScript js mjs cjs jsx es6 jsm|Jest Snapshot snap|Jinja j2 jinja jinja2
+Jsonnet jsonnet libsonnet|Julia jl|Jupyter Notebook ipynb|Just just|Kotlin kt kts|LLVM ll|Lean lean|Less less|Lex l lex|Linker Script ld lds|Liquid liquid|Literate Haskell lhs
+Lua lua rockspec|Luau luau|M4 m4|MATLAB matlab|MDX mdx|MLIR mlir|Makefile mk mak make|Mako mako|Markdown md markdown mkd mdown|Mermaid mermaid mmd|Metal metal
+Microsoft Visual Studio Solution sln|Move move|Mustache mustache|NSIS nsi nsh|Nginx nginx|Nim nim nims nimble|Ninja ninja|Nix nix|Nunjucks njk|Nushell nu|OCaml ml mli mll mly
+Objective-C m|Objective-C++ mm|Odin odin|Open Policy Agent rego|OpenCL opencl|OpenSCAD scad|Org org|PHP php php5 phpt|PLSQL pks pkb plsql|PLpgSQL pgsql|Pascal pas pp dpr dfm lpr
+Perl pl pm t perl psgi|Pkl pkl|PlantUML puml plantuml|PostCSS pcss postcss|PostScript ps eps|PowerShell ps1 psm1 psd1|Prisma prisma|Prolog pro|Protocol Buffer proto
+Protocol Buffer Text Format textproto pbtxt|Pug pug jade|Puppet epp|PureScript purs|Python py pyi pyw gyp gypi wsgi|QML qml|R r|RDoc rdoc|RMarkdown rmd qmd|Racket rkt rktd scrbl
+Raku raku p6|ReScript res|Reason re rei|RobotFramework robot|Roff man 1 2 3 5 7 8|Ruby rb rake gemspec ru podspec jbuilder rbi thor|Rust rs|SAS sas|SCSS scss|SPARQL sparql rq|SQL sql
+SVG svg|Sass sass|Scala scala sbt|Scheme scm ss sld sps|Shell sh bash zsh ksh bats|Slim slim|Smali smali|Smarty tpl|Smithy smithy|Snakemake smk|Solidity sol|Standard ML sml
+Starlark bzl star|Stata do ado|Stylus styl|Svelte svelte|Swift swift|SystemVerilog sv svh vh|TLA tla|TOML toml|TSV tsv|TSX tsx|Tcl tcl|Tcsh csh tcsh|TeX tex sty cls dtx ltx
+Texinfo texi texinfo txi|Text txt|Textile textile|Thrift thrift|Turtle ttl|Twig twig|TypeScript ts mts cts|TypeSpec tsp|Typst typ|Unix Assembly s|VBScript vbs|VHDL vhd vhdl
+Vala vala vapi|Verilog v|Vim Script vim|Visual Basic .NET vb|Vue vue|Vyper vy|WGSL wgsl|WebAssembly wat wast|Wikitext wiki mediawiki|Windows Registry Entries reg
+XML xml xsd csproj vcxproj fsproj props targets xaml wsdl xib storyboard resx|XML Property List plist|XQuery xq xquery|XS xs|XSLT xsl xslt|YAML yml yaml|YANG yang|YARA yar yara
+Yacc y yy yacc|Zeek zeek|Zig zig|edn edn|fish fish|reStructuredText rst rest|sed sed|templ templ`;
 
 const byExtension: ReadonlyMap<string, string> = new Map(
   extensions
@@ -41,7 +82,7 @@ const byExtension: ReadonlyMap<string, string> = new Map(
     .flatMap((line) => {
       const words = line.split(" ");
       const first = words.findIndex(
-        (word, index) => index > 0 && /^[a-z0-9]+$/.test(word) && !/^(?:code)$/.test(word),
+        (word, index) => index > 0 && /^[a-z0-9]+$/.test(word) && word !== "with",
       );
       const name = words.slice(0, first).join(" ");
       return words.slice(first).map((extension): [string, string] => [extension, name]);
