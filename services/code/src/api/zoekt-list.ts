@@ -36,9 +36,10 @@ export function zoektList(
       if (name !== "Repos") total[name] += stats[name];
     return { row, stats };
   });
+  // The one that was not asked for is empty, not null.
   return {
-    Repos: field === REPOS_MAP ? null : repos.map(({ row, stats }) => entry(row, stats)),
-    ReposMap: field === REPOS_MAP ? Object.fromEntries(rows.map((row) => [row.id, mapEntry(row)])) : null,
+    Repos: field === REPOS_MAP ? [] : repos.map(({ row, stats }) => entry(row, stats)),
+    ReposMap: field === REPOS_MAP ? Object.fromEntries(rows.map((row) => [row.id, mapEntry(row)])) : {},
     Crashes: missing,
     Stats: total,
   };

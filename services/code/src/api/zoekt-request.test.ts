@@ -84,7 +84,8 @@ test("a list says what each repository has, and what all have together", () => {
     DefaultBranchNewLinesCount: 20,
     OtherBranchesNewLinesCount: 25,
   };
-  expect(list).toMatchObject({ ReposMap: null, Crashes: 0 });
+  expect(list).toMatchObject({ Crashes: 0 });
+  expect(list["ReposMap"]).toEqual({});
   expect((list["Repos"] as unknown[])[0]).toMatchObject({
     Repository: {
       ID: 7,
@@ -107,7 +108,7 @@ test("a list says what each repository has, and what all have together", () => {
 test("a map of repositories has the least of each, by number", () => {
   const list = zoektList([row], fieldOf(2), 1);
   expect(list).toMatchObject({
-    Repos: null,
+    Repos: [],
     Crashes: 1,
     ReposMap: { 7: { HasSymbols: true, IndexTimeUnix: 1_700_000_000, Branches: [{ Name: "main" }, {}] } },
     Stats: { Repos: 1 },
