@@ -88,6 +88,17 @@ async function zoektResult(
 const fileOf = (result: Record<string, unknown>): Record<string, never> =>
   (result["Files"] as Record<string, never>[])[0]!;
 
+test("only repositories with files in the answer have templates of addresses", async () => {
+  const found = answer({ lines: [line(2, 10, "abc")] });
+  const other = { ...found.repositories[0]!, id: 8, name: "github.com/a/c" };
+  const result = await zoektResult({ ...found, repositories: [...found.repositories, other] }, {}, 1);
+  expect(result["ShardsScanned"]).toBe(2);
+  expect(Object.keys(result["RepoURLs"] as object)).toEqual(["github.com/a/b"]);
+  expect(Object.keys(result["LineFragments"] as object)).toEqual(["github.com/a/b"]);
+  const nothing = await zoektResult({ ...found, files: [] }, {}, 1);
+  expect(nothing).toMatchObject({ RepoURLs: {}, LineFragments: {} });
+});
+
 test("a result has zoekt's fields, the commit of the file's branch, and says what is missing", async () => {
   const result = await zoektResult(answer({ lines: [line(2, 10, "abc")] }), {}, 1.5);
   expect(result).toMatchObject({

@@ -38,6 +38,8 @@ export function zoektTotals(
   durationMs: number,
 ): Record<string, unknown> {
   const { counts, missing, limits, repositories } = answer;
+  // Of a fleet of thousands few have something to link to.
+  const shown = new Map(answer.files.map(({ repository }) => [repository.name, repository]));
   return {
     ContentBytesLoaded: counts.bytesScanned,
     IndexBytesLoaded: 0,
@@ -59,8 +61,8 @@ export function zoektTotals(
     MatchTreeSearch: Math.round(durationMs * 1e6),
     RegexpsConsidered: 0,
     FlushReason: 0,
-    RepoURLs: Object.fromEntries(repositories.map((each) => [each.name, fileTemplate(each)])),
-    LineFragments: Object.fromEntries(repositories.map(({ name }) => [name, "#L{{.LineNumber}}"])),
+    RepoURLs: Object.fromEntries([...shown].map(([name, each]) => [name, fileTemplate(each)])),
+    LineFragments: Object.fromEntries([...shown.keys()].map((name) => [name, "#L{{.LineNumber}}"])),
     Partial: missing.length > 0 || limits.length > 0,
     Missing: missing.map(({ repository, code, why }) => ({ Repository: repository, Code: code, Why: why })),
     Limits: limits.map(({ repository, why }) => ({ Repository: repository, Why: why })),
