@@ -321,6 +321,18 @@ describe("the request of zoekt's clients", () => {
     expect((await asked(new Fleet(rows), { Q: "x", RepoIDs: null })).result.FileCount).toBe(3);
   });
 
+  test("does not send the numbers to those that were chosen by them, unless it does not know who is", async () => {
+    const sent = async (list: Repository[] | string): Promise<unknown> => {
+      const fleet = new Fleet(list);
+      await asked(fleet, { Q: "x", RepoIDs: [1, 2] });
+      return fleet.asked.find(({ method }) => method === "search")?.body;
+    };
+    expect(await sent([row(1), row(2), row(3)])).toMatchObject({ query: understand("x") });
+    expect(await sent("NO_HOLDER")).toMatchObject({
+      query: { kind: "and", children: [{ kind: "repo-ids", ids: [1, 2] }, understand("x")] },
+    });
+  });
+
   test("an estimate counts documents, and shows nothing", async () => {
     const { result } = await asked(new Fleet(rows), { Q: "x", Opts: { EstimateDocCount: true } });
     expect(result).toMatchObject({ ShardFilesConsidered: 15, FileCount: 0, MatchCount: 0, Files: [] });

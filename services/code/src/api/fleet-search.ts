@@ -3,7 +3,7 @@
  * with its reason, never left out in silence. A repository that rests is woken when somebody names it.
  */
 import type { FleetAccess } from "@keelson/runtime";
-import type { Query } from "../query/index.ts";
+import { simplify, type Query } from "../query/index.ts";
 import { CATALOGUE_SHARD, shardOf, type Repository } from "../repository.ts";
 import { unpackFiles } from "../search/packed-files.ts";
 import type {
@@ -88,7 +88,8 @@ export async function* searchPacked(access: FleetAccess, search: FleetSearch): A
       },
     };
   wake(access, search.query, chosen.resting);
-  yield* askAll(access, search, chosen.shards);
+  const query = repositories ? withoutNumbers(search.query) : search.query;
+  yield* askAll(access, { ...search, query }, chosen.shards);
 }
 
 interface Chosen {
@@ -116,6 +117,12 @@ async function choose(
     resting: meant.filter(({ state }) => state === "resting"),
     leftOut: repositories.length - meant.length,
   };
+}
+
+/** Whoever is asked was chosen by number already: a long list need not travel to every node, nor be read there for each repository. */
+function withoutNumbers(query: Query): Query {
+  if (query.kind !== "and") return query;
+  return simplify({ ...query, children: query.children.filter(({ kind }) => kind !== "repo-ids") });
 }
 
 function wake(access: FleetAccess, query: Query, resting: readonly Repository[]): void {

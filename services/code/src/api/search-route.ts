@@ -16,6 +16,8 @@ import { understand } from "./understand.ts";
 
 const timeoutMs = 30_000;
 const patienceMs = 500;
+/** Room for the numbers of all repositories that a fleet can have (`RepoIDs`); queries have a bound of their own. */
+const bodyBytesMax = 1 << 20;
 /** Of the time, for searching: what remains is for putting the answer together, which takes seconds where many large ones are asked for at once. */
 const searchShare = 0.8;
 
@@ -69,7 +71,7 @@ export const search = route({
   answer: z.looseObject({ Result: z.unknown() }),
   scope: "read",
   mode: "read",
-  limits: { bodyBytesMax: 256 << 10, timeoutMs },
+  limits: { bodyBytesMax, timeoutMs },
   to: {
     kind: "custom",
     async handle({ body }, call) {
@@ -119,7 +121,7 @@ export const stream = route({
   answer: z.looseObject({ kind: z.string() }),
   scope: "read",
   mode: "read",
-  limits: { bodyBytesMax: 256 << 10, timeoutMs },
+  limits: { bodyBytesMax, timeoutMs },
   to: {
     kind: "custom",
     handle: ({ body }, call) => streamed(body, call),
