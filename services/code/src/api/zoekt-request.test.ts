@@ -31,6 +31,15 @@ test("what is of the wrong kind is refused with its name", () => {
   expect(() => fieldOf(1)).toThrow(/Opts\.Field is 0 \(Repos\) or 2 \(ReposMap\), not 1/);
 });
 
+test("a bound below zero, or of Go's greatest number, is none", () => {
+  const all = Number.MAX_SAFE_INTEGER;
+  const body: unknown = JSON.parse('{"Q":"a","Opts":{"ShardMaxMatchCount":9223372036854775807}}');
+  expect(readSearch(body).Opts).toEqual({ ShardMaxMatchCount: all });
+  const { Opts } = readSearch({ Q: "a", Opts: { MaxDocDisplayCount: -1, TotalMaxMatchCount: 0 } });
+  expect(Opts).toEqual({ MaxDocDisplayCount: all, TotalMaxMatchCount: 0 });
+  expect(() => readSearch({ Q: "a", Opts: { MaxDocDisplayCount: 1.5 } })).toThrow(/whole number/);
+});
+
 test("the lesser of two bounds of a repository counts, and none is a hundred thousand", () => {
   expect(shardMatches({})).toBe(100_000);
   expect(shardMatches({ ShardMaxMatchCount: 7 })).toBe(7);

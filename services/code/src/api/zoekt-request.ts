@@ -4,7 +4,12 @@
  */
 import { z } from "zod";
 
-const count = z.int().min(0).optional();
+/** Below zero is no bound, and so is the greatest number of Go, which is more than can be exact here. */
+const count = z
+  .number()
+  .refine((value) => Number.isInteger(value), "expected a whole number")
+  .transform((value) => (value < 0 ? Number.MAX_SAFE_INTEGER : Math.min(value, Number.MAX_SAFE_INTEGER)))
+  .optional();
 const flag = z.boolean().optional();
 
 const Options = z.looseObject({
