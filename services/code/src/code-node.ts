@@ -24,7 +24,8 @@ import type { Resident } from "./evict.ts";
 import { Evictor } from "./evictor.ts";
 import { FleetFigures, demandOf, tenureOf } from "./fleet-figures.ts";
 import { CloneCache, Credentials, SecretSource } from "./git/index.ts";
-import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
+import { HeldRepository } from "./held-repository.ts";
+import type { RepositoryPorts } from "./repository-ports.ts";
 import { Leavings } from "./leavings.ts";
 import { Limiter } from "./limiter.ts";
 import { NodeFigures } from "./node-figures.ts";
@@ -51,6 +52,8 @@ const answerShareOfAll = 1 / 28;
 const answerBytesMin = 2 << 20;
 /** Of that, besides it: what searches found whose answers wait for memory. */
 const foundShare = 1 / 4;
+/** A search for every line has a thread for as long as its reader takes: there are six at most, and others want to be answered meanwhile. */
+const linesMax = 2;
 
 interface CodeNodeOptions {
   readonly context: Omit<NodeContext<CodeSettings>, "objects">;
@@ -131,6 +134,7 @@ export class CodeNode {
       tracer,
       metrics,
       builds: this.#builds,
+      lines: new Limiter(linesMax),
       transfers: this.#transfers,
       clones: new CloneCache({
         folder: join(context.dataFolder, "clones"),

@@ -4,48 +4,18 @@
  * answers why, and is tried again.
  */
 import type { Epoch, Prepared, Shard, Timer } from "@keelson/kernel";
-import { RouterError, type Span, type Tracer } from "@keelson/runtime";
+import { RouterError, type Span } from "@keelson/runtime";
 import { expectedBytes } from "./budget.ts";
-import { build, type BuildPorts, type Built } from "./build.ts";
+import { build, type Built } from "./build.ts";
 import { CodeError } from "./code-error.ts";
 import { CommitTrace } from "./commit-trace.ts";
-import { EngineError, type CodeIndex, type SymbolReader } from "./engine/index.ts";
+import { EngineError, type CodeIndex } from "./engine/index.ts";
 import { GitError, noBranch, type Head } from "./git/index.ts";
-import type { CodeMetrics } from "./metrics.ts";
 import type { IndexRecord, Repository } from "./repository.ts";
+import type { RepositoryPorts } from "./repository-ports.ts";
 import { RepositoryShard } from "./shard.ts";
-import type { SnapshotFolder } from "./snapshot-folder.ts";
-import type { TextMatcher } from "./query/index.ts";
-import type { AnswerMemory } from "./search/answer-memory.ts";
-import { beginReceiving, type ReceivingPorts, type Transfers } from "./transfer.ts";
+import { beginReceiving } from "./transfer.ts";
 import { Traffic } from "./traffic.ts";
-
-export interface RepositoryPorts extends Omit<BuildPorts, "room" | "span" | "now">, ReceivingPorts {
-  readonly transfers: Transfers;
-  readonly metrics: CodeMetrics;
-  readonly tracer?: Tracer | undefined;
-  readonly snapshots?: SnapshotFolder | undefined;
-  /** Reads symbols, for the second pass over an index; undefined when nothing here can. */
-  readonly symbols: () => Promise<SymbolReader | undefined>;
-  readonly matcher: TextMatcher;
-  /** What answers may take, and what was found for those that wait. */
-  readonly answers: AnswerMemory;
-  readonly found: AnswerMemory;
-  readonly pollMs: number;
-  readonly verifyMs: number;
-  readonly row: (id: number) => Repository | undefined;
-  /** Makes room for so much, by evicting others if need be, and keeps it until it is released; rejects when there cannot be. */
-  readonly room: (repository: Repository, bytes: number, own: HeldRepository) => Promise<() => void>;
-  /** What it took when it was last held anywhere; what others take when it never was. */
-  readonly before: (id: number) => Pick<IndexRecord, "contentBytes" | "memoryBytes"> | undefined;
-  /** What somebody found that it needs, and it has not had since. */
-  readonly foundBytes: (id: number) => number | undefined;
-  /** Says to all that it needs so much. */
-  readonly foundSize: (id: number, bytes: number) => Promise<void>;
-  /** Whether it is told. */
-  readonly record: (id: number, replica: number, epoch: Epoch, record: IndexRecord) => Promise<boolean>;
-  readonly log: (message: string, details: Readonly<Record<string, unknown>>) => void;
-}
 
 export interface Current {
   readonly index: CodeIndex;

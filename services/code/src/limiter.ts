@@ -18,17 +18,25 @@ export class Limiter {
 
   /** Rejects with the signal's reason when that comes while it waits; work that has begun ends as it does. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    signal?.throwIfAborted();
-    if (this.#running >= this.#max) await this.#turn(signal);
-    else this.#running++;
+    const leave = await this.enter(signal);
     try {
       return await work();
     } finally {
+      leave();
+    }
+  }
+
+  /** The same for work that is no one function: resolves with what ends it, to be called once. */
+  async enter(signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
+    if (this.#running >= this.#max) await this.#turn(signal);
+    else this.#running++;
+    return () => {
       // The place goes to the next in line, or is free.
       const [next] = this.#waiting;
       if (next) next();
       else this.#running--;
-    }
+    };
   }
 
   #turn(signal: AbortSignal | undefined): Promise<void> {

@@ -1,6 +1,7 @@
 /** The code service as one declaration: shards, HTTP, commands, metrics, alerts, console. */
 import { definePlugin } from "@keelson/runtime";
 import { add, auctions, remove, set, status, webhook } from "./api/catalogue-route.ts";
+import { lines } from "./api/lines-route.ts";
 import { list } from "./api/list-route.ts";
 import { print } from "./api/print-route.ts";
 import { search, stream } from "./api/search-route.ts";
@@ -43,7 +44,7 @@ export const codePlugin = definePlugin({
       },
     };
   },
-  http: { search, stream, list, print, add, remove, set, status, auctions, webhook },
+  http: { search, stream, lines, list, print, add, remove, set, status, auctions, webhook },
   verbs: codeVerbs,
   metrics: CODE_METRICS,
   alerts: CODE_ALERTS,

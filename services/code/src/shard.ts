@@ -2,9 +2,17 @@
 import type { Shard, ShardRequest, ShardStats } from "@keelson/kernel";
 import { CodeError } from "./code-error.ts";
 import { EngineError, type NamedSymbol } from "./engine/index.ts";
-import type { Current, HeldRepository, RepositoryPorts } from "./held-repository.ts";
+import type { Current, HeldRepository } from "./held-repository.ts";
+import type { RepositoryPorts } from "./repository-ports.ts";
+import { linesOfShard, type LinesEnd } from "./search/shard-lines.ts";
 import { searchShard } from "./search/shard-search.ts";
-import type { AnsweringRepository, PackedAnswer, SearchRequest } from "./search/search-request.ts";
+import type {
+  AnsweringRepository,
+  LinesBegin,
+  LinesRequest,
+  PackedAnswer,
+  SearchRequest,
+} from "./search/search-request.ts";
 
 interface PrintRequest {
   readonly path: string;
@@ -62,6 +70,11 @@ export class RepositoryShard implements Shard {
     }
   }
 
+  stream(request: ShardRequest): AsyncIterable<unknown> {
+    if (request.method === "lines") return this.#lines(request.body as LinesRequest, request);
+    throw new CodeError("BAD_REQUEST", `a repository streams lines, not ${request.method}`);
+  }
+
   close(): Promise<void> {
     this.#held.deactivate();
     return Promise.resolve();
@@ -75,11 +88,7 @@ export class RepositoryShard implements Shard {
     let current = this.#current();
     const { problem, repository } = this.#held;
     const asked = withinTime(search, request.timeoutMs);
-    const ending = new AbortController();
-    const end = (): void => ending.abort();
-    // The request's signal lives as long as the tenure: what listened to it would be kept until then.
-    request.signal.addEventListener("abort", end, { once: true });
-    if (request.signal.aborted) end();
+    const ending = endingOf(request);
     try {
       const inCurrent = (): ReturnType<typeof searchShard> =>
         searchShard(current.index, repository, asked, this.#ports, ending.signal);
@@ -101,11 +110,39 @@ export class RepositoryShard implements Shard {
         ...(problem ? { stale: problem.message } : {}),
       };
     } catch (error) {
-      if (error instanceof EngineError && error.code === "CORRUPT_INDEX") void this.#held.verify();
+      this.#lookInto(error);
       throw error;
     } finally {
-      request.signal.removeEventListener("abort", end);
+      ending.forget();
     }
+  }
+
+  /** First which commits they are of, then lines in parts, then what was counted. */
+  async *#lines(
+    asked: LinesRequest,
+    request: ShardRequest,
+  ): AsyncGenerator<LinesBegin | Uint8Array | LinesEnd> {
+    const ending = endingOf(request);
+    let leave = (): void => undefined;
+    try {
+      leave = await this.#ports.lines.enter(ending.signal);
+      const current = this.#current();
+      const { problem, repository } = this.#held;
+      yield { repository: this.#about(current), ...(problem ? { stale: problem.message } : {}) };
+      yield* linesOfShard(current.index, repository, asked, this.#ports.matcher, ending.signal);
+      this.#held.served();
+      this.#ports.metrics.count("code_searches_total");
+    } catch (error) {
+      this.#lookInto(error);
+      throw error;
+    } finally {
+      leave();
+      ending.forget();
+    }
+  }
+
+  #lookInto(error: unknown): void {
+    if (error instanceof EngineError && error.code === "CORRUPT_INDEX") void this.#held.verify();
   }
 
   #print({ path, branch }: PrintRequest): PrintAnswer {
@@ -144,6 +181,15 @@ export class RepositoryShard implements Shard {
     const { id, name, url, rank } = this.#held.repository;
     return { id, name, url, rank, heads, indexedAt };
   }
+}
+
+/** Aborted with the request. Its own signal lives as long as the tenure: what listened to it would be kept until then. */
+function endingOf({ signal }: ShardRequest): { readonly signal: AbortSignal; readonly forget: () => void } {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  return { signal: ending.signal, forget: () => signal.removeEventListener("abort", end) };
 }
 
 /** A search that was tried again has less time than it began with; what it finds in that is better than nothing. */

@@ -49,7 +49,8 @@ function verbCommand(plugin: AnyPlugin, name: string, verb: Verb): Command {
         args: command.processedArgs.flatMap(textsOf),
         options,
         api: (route, input = {}) => reached(url, callApi(plugin.name, routeOf(plugin, route), input, api)),
-        follow: (route, input: VerbInput = {}) => followApi(plugin.name, routeOf(plugin, route), input, api),
+        follow: (route, input: VerbInput = {}) =>
+          followed(url, followApi(plugin.name, routeOf(plugin, route), input, api)),
         print: new Printer(options.json === true),
         signal: leave.signal,
         gateway: { url, token: options.token },
@@ -75,11 +76,23 @@ function routeOf(plugin: AnyPlugin, name: string): AnyRoute {
   return route;
 }
 
-/** What fetch throws is not for people. */
 async function reached<T>(url: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw error instanceof TypeError ? notReached(url, error) : error;
+    throw forPeople(url, error);
   }
+}
+
+async function* followed(url: string, items: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw forPeople(url, error);
+  }
+}
+
+/** What fetch throws is not. */
+function forPeople(url: string, error: unknown): unknown {
+  return error instanceof TypeError ? notReached(url, error) : error;
 }

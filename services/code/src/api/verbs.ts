@@ -4,6 +4,7 @@ import type { RepositoryStatus } from "../catalogue-shard.ts";
 import type { IndexRecord } from "../repository.ts";
 import type { Page } from "../repository-page.ts";
 import { serveMcp } from "./mcp.ts";
+import { showLines } from "./show-lines.ts";
 import { oneLine } from "./one-line.ts";
 import { settableFlags, settables, UsageError, wholeNumber, yesOrNo } from "./settable-flags.ts";
 
@@ -107,9 +108,12 @@ const search: Verb = {
   options: [
     { flags: "--literal", about: "patterns are text, not regular expressions" },
     { flags: "--limit <n>", about: "files to show", value: "50" },
+    { flags: "--all", about: "every line, as it is found and in no order of rank" },
   ],
-  async run({ args, options, api, print }) {
-    const { literal, limit } = options as { literal?: boolean; limit?: string };
+  async run(call) {
+    const { args, options, api, print } = call;
+    const { literal = false, limit, all } = options as { literal?: boolean; limit?: string; all?: boolean };
+    if (all) return showLines(call, { query: args.join(" "), literal });
     const { Result } = (await api("search", {
       body: {
         Q: args.join(" "),

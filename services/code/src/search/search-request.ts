@@ -9,6 +9,12 @@ export interface SearchRequest {
   readonly options: ShardSearchOptions;
 }
 
+/** For every line that is found. */
+export interface LinesRequest {
+  readonly query: Query;
+  readonly timeCapMs: number;
+}
+
 export interface ShardSearchOptions {
   /** The search stops there, and says so. */
   readonly timeCapMs: number;
@@ -25,6 +31,13 @@ export interface ShardSearchOptions {
   readonly whole?: boolean | undefined;
   /** Count the files by language and folder. */
   readonly facets?: boolean | undefined;
+}
+
+/** What comes before the lines: what they are of. */
+export interface LinesBegin {
+  readonly repository: AnsweringRepository;
+  /** It could not be brought up to date: the commit is older than it should be. */
+  readonly stale?: string;
 }
 
 /** Why an answer may lack something. */

@@ -3,13 +3,14 @@
  * below the size of a frame and within the memory that the node has for answers.
  */
 import type { Clock } from "@keelson/kernel";
-import { EngineError, type CodeIndex, type FileMatch, type PartialReason } from "../engine/index.ts";
-import { simplify, specialiser, type Query, type RepositoryFacts, type TextMatcher } from "../query/index.ts";
+import { EngineError, type CodeIndex, type FileMatch } from "../engine/index.ts";
+import type { RepositoryFacts, TextMatcher } from "../query/index.ts";
 import type { AnswerMemory, HeldAnswer } from "./answer-memory.ts";
 import { branchesMeant } from "./branches-meant.ts";
 import { facetFilesMax, facetsOf } from "./facets.ts";
 import { PackingTaker } from "./packing-taker.ts";
 import type { PackedAnswer, SearchRequest } from "./search-request.ts";
+import { asksForSymbols, settle } from "./settle.ts";
 import { translate } from "./translate.ts";
 
 /** Of the time cap, until an answer that found no room is given without its files: what is left is for making them. */
@@ -40,9 +41,7 @@ export async function searchShard(
   const startedAt = clock.now();
   const waitMs = (): number => startedAt + timeCapMs * waitShare - clock.now();
   const hold = (bytes: number): Promise<HeldAnswer | undefined> => answers.hold(bytes, waitMs(), signal);
-  const own = specialiser(query, matcher)(facts);
-  const unsure: { partial?: PartialReason } = {};
-  const settled = simplify(await answerRepositories(index, own, { timeCapMs, signal }, unsure));
+  const { settled, ...unsure } = await settle(index, facts, query, { matcher, timeCapMs, signal });
   if (settled.kind === "const" && !settled.value) return { ...NOTHING, ...unsure };
   const { filesShownMax, matchesShownMax, matchesMax, contextLines, whole, facets = false } = options;
   const { bm25 = false, explain = false } = options;
@@ -102,22 +101,6 @@ export async function searchShard(
   }
 }
 
-/** Where none have been read, nothing is found in them: that must not look like an answer. */
-function asksForSymbols(query: Query): boolean {
-  switch (query.kind) {
-    case "symbol":
-      return true;
-    case "and":
-    case "or":
-      return query.children.some(asksForSymbols);
-    case "not":
-    case "type":
-      return asksForSymbols(query.child);
-    default:
-      return false;
-  }
-}
-
 /** Where no text was looked for, as with `lang:go`, the whole name is the match: to zoekt's clients a file without one is none. */
 function named(file: FileMatch): FileMatch {
   if (file.lines.length > 0 || file.pathRanges.length > 0) return file;
@@ -129,30 +112,3 @@ const NOTHING: Searched = {
   counts: { files: 0, lines: 0, matches: 0, documents: 0, documentsScanned: 0, bytesScanned: 0 },
   release: () => undefined,
 };
-
-/** `type:repo` inside a larger query is true for the whole repository, or for nothing of it. Where there was no time to find out, `unsure` says so. */
-async function answerRepositories(
-  index: CodeIndex,
-  query: Query,
-  terms: { readonly timeCapMs: number; readonly signal: AbortSignal },
-  unsure: { partial?: PartialReason },
-): Promise<Query> {
-  const inside = (child: Query): Promise<Query> => answerRepositories(index, child, terms, unsure);
-  switch (query.kind) {
-    case "and":
-    case "or":
-      return { kind: query.kind, children: await Promise.all(query.children.map(inside)) };
-    case "not":
-      return { kind: "not", child: await inside(query.child) };
-    case "type": {
-      const child = await inside(query.child);
-      if (query.type !== "repo") return { ...query, child };
-      const asked = translate(simplify(child));
-      const { counts, partial } = await index.search(asked, { ...terms, matchesMax: 1, filesShownMax: 1 });
-      if (counts.files === 0 && partial !== undefined) unsure.partial = partial;
-      return { kind: "const", value: counts.files > 0 };
-    }
-    default:
-      return query;
-  }
-}
