@@ -58,6 +58,8 @@ interface CatalogueShardPorts {
 }
 
 const namesMax = 512;
+/** Names are shown on terminals: nothing in them moves the cursor or turns the direction of writing. */
+const NO_NAME = /[\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
 export class CatalogueShard implements Prepared, Shard {
   readonly #ports: CatalogueShardPorts;
@@ -136,6 +138,8 @@ export class CatalogueShard implements Prepared, Shard {
   async #add(wanted: readonly AddedRepository[], trace: string | undefined): Promise<Repository[]> {
     const wall = this.#ports.wall();
     const rows = wanted.map((each) => newRow(each, wall, trace));
+    // Of all before any is written, which is done in parts.
+    this.#ports.catalogue.checkNew(rows);
     const added: Repository[] = [];
     for (let at = 0; at < rows.length; at += addsMax)
       added.push(...(await this.#ports.catalogue.add(rows.slice(at, at + addsMax))));
@@ -147,9 +151,14 @@ export class CatalogueShard implements Prepared, Shard {
     edit: (row: Repository) => Repository | undefined,
   ): Promise<{ changed: number }> {
     const { catalogue } = this.#ports;
-    const ids = names.map((name) => {
+    // Who is named twice is changed once.
+    const ids = [...new Set(names)].map((name) => {
       const row = catalogue.byName(name);
-      if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `there is no repository ${name}`);
+      if (!row)
+        throw new CodeError(
+          "REPOSITORY_UNKNOWN",
+          `there is no repository ${name}: keelson code status has all names`,
+        );
       return row.id;
     });
     for (let at = 0; at < ids.length; at += editsMax)
@@ -237,10 +246,10 @@ function newRow(
     throw error;
   }
   const name = wanted.name ?? remote.name;
-  if (name === "" || name.length > namesMax || /\s/.test(name))
+  if (name === "" || name.length > namesMax || NO_NAME.test(name))
     throw new CodeError(
       "BAD_REQUEST",
-      `${JSON.stringify(name.slice(0, 80))} is no name for a repository: 1 to ${namesMax} characters without spaces`,
+      `${JSON.stringify(name.slice(0, 80))} is no name for a repository, which has 1 to ${namesMax} characters and no spaces or control characters: give it another name`,
     );
   return {
     url: remote.url,

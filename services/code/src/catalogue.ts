@@ -26,6 +26,8 @@ export const editsMax = 16;
 /** The same for rows that are new: each is written with what is said of it to auctions, and nothing is deleted. */
 export const addsMax = 45;
 const triesMax = 20;
+/** Of a row: half of what a store takes, and so many of them at once are not more than etcd takes. */
+const rowBytesMax = 32 << 10;
 
 /** `next` is the id of the repository that is added next: ids are never used again. */
 interface RepositoryHead extends CatalogueHead {
@@ -42,6 +44,15 @@ function withActive(head: RepositoryHead, change: (active: Set<number>) => void)
   const active = new Set(decodeNumbers(head.shardNumbers ?? ""));
   change(active);
   return { ...head, shardNumbers: encodeNumbers(active) };
+}
+
+function checkSize(row: Omit<Repository, "id" | "v">): void {
+  const bytes = Buffer.byteLength(JSON.stringify(row));
+  if (bytes > rowBytesMax)
+    throw new CodeError(
+      "BAD_REQUEST",
+      `what is said of ${row.name} takes ${bytes} bytes, and ${rowBytesMax} are allowed: give it less metadata, or fewer branches`,
+    );
 }
 
 export class RepositoryCatalogue {
@@ -122,20 +133,35 @@ export class RepositoryCatalogue {
     return size;
   }
 
+  /** Throws CodeError when these cannot be added, all of them or any. */
+  checkNew(wanted: readonly Omit<Repository, "id" | "v">[]): void {
+    if (this.#rows.size + wanted.length > repositoriesMax)
+      throw new CodeError(
+        "TOO_MANY_REPOSITORIES",
+        `the catalogue has ${this.#rows.size} repositories, and ${repositoriesMax} are possible`,
+      );
+    const names = new Set<string>();
+    for (const row of wanted) {
+      const { name } = row;
+      if (this.#names.has(name))
+        throw new CodeError(
+          "NAME_TAKEN",
+          `there is a repository ${name} already: give this one another name, or remove that one`,
+        );
+      if (names.has(name))
+        throw new CodeError(
+          "NAME_TAKEN",
+          `two of these would be named ${name}: add one of them by itself, with another name`,
+        );
+      names.add(name);
+      checkSize(row);
+    }
+  }
+
   /** Adds repositories, each with the next free id. Throws CodeError; then nothing was added. */
   async add(wanted: readonly Omit<Repository, "id" | "v">[]): Promise<Repository[]> {
     return this.#retried(async (head) => {
-      if (this.#rows.size + wanted.length > repositoriesMax)
-        throw new CodeError(
-          "TOO_MANY_REPOSITORIES",
-          `the catalogue has ${this.#rows.size} repositories, and ${repositoriesMax} are possible`,
-        );
-      const taken = wanted.find(({ name }) => this.#names.has(name));
-      if (taken)
-        throw new CodeError(
-          "NAME_TAKEN",
-          `there is a repository ${taken.name} already: give this one another name, or remove that one`,
-        );
+      this.checkNew(wanted);
       const rows = wanted.map((row, i): Repository => ({ ...row, v: 1, id: head.next + i }));
       const done = await this.#commit(
         withActive({ ...head, next: head.next + rows.length }, (active) => {
@@ -151,7 +177,7 @@ export class RepositoryCatalogue {
   async edit(ids: readonly number[], edit: Edit): Promise<Repository[]> {
     return this.#retried(async (head) => {
       const changes: { id: number; row: Repository | undefined }[] = [];
-      for (const id of ids) {
+      for (const id of new Set(ids)) {
         const row = this.get(id);
         if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `there is no repository ${id}`);
         const next = edit(row);
@@ -265,6 +291,7 @@ export class RepositoryCatalogue {
   ): Promise<boolean> {
     if (changes.length > addsMax)
       throw new CodeError("BAD_REQUEST", `at most ${addsMax} repositories can be changed at once`);
+    for (const { row } of changes) if (row) checkSize(row);
     const next: RepositoryHead = { ...head, n: head.n + 1, replicas: this.#replicas };
     const { service } = this.#catalogue;
     const report = await this.#catalogue.commit({

@@ -73,6 +73,35 @@ function holdBuilds(node: string): { readonly begun: Promise<void>; readonly goO
   return { begun, goOn };
 }
 
+describe("what is wrongly asked of the catalogue", () => {
+  test("changes nothing, and the fleet goes on", async () => {
+    code = new CodeFleet(fleet());
+    await code.add("a");
+    const url = code.scratch.repository("one", { "a.txt": "a" });
+    const metadata = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f${i}`, "x".repeat(512)]));
+    const ask = (method: string, body: unknown): Promise<unknown> => code.call("catalogue", method, body);
+    // More than are written at once.
+    const many = Array.from({ length: 60 }, (_, i) => ({ url, name: `r${i}` }));
+    for (const repositories of [
+      [{ url: "https://h/a" }, { url: "ssh://h:22/a" }],
+      [...many, { url, name: "r7" }],
+      [...many, { url, name: "esc\u001b[31m" }],
+      [...many, { url, name: "turned\u202e" }],
+      [...many, { url, name: "large", metadata }],
+    ])
+      await expect(ask("add", { repositories })).rejects.toThrow(/: (add one of them|give)/);
+    expect(await status()).toEqual([]);
+    await add({ url, name: "one" });
+    await expect(ask("set", { names: ["one"], metadata })).rejects.toThrow(/give it less metadata/);
+    expect((await ask("set", { names: ["one", "one"], rank: 3 })) as object).toMatchObject({
+      body: { changed: 1 },
+    });
+    expect(await status()).toMatchObject([{ name: "one", rank: 3, metadata: {} }]);
+    await ask("remove", { names: ["one", "one"] });
+    expect(await status()).toEqual([]);
+  });
+});
+
 describe("a fleet of code nodes", () => {
   test("goes on with the branches that are there when one is deleted, says so, and looks at once when others are wanted", async () => {
     code = new CodeFleet(fleet());

@@ -72,6 +72,18 @@ test("a change that rests on an older list is refused", async () => {
   expect([report, catalogue.head?.value.shardIds]).toEqual(["conflict", ["x"]]);
 });
 
+test.each([
+  ["writes a record twice", [1, 2].map((n) => ({ about: "note/x", value: { n } })), /twice/],
+  ["has too many writes", Array.from({ length: 101 }, (_, i) => ({ about: `note/${i}`, value: 1 })), /101/],
+  ["has a record that is too large", [{ about: "note/x", value: "é".repeat(40_000) }], /65536 bytes/],
+])("a change that %s is refused, and the node goes on", async (_, writes, why) => {
+  fleet = await TestFleet.start({ services: [service], nodes: 1 });
+  const [node] = fleet.nodes.values();
+  const catalogue = node!.catalogue("s");
+  await expect(catalogue.commit({ guards: [], writes })).rejects.toThrow(why);
+  expect(await set(catalogue, ["x"])).toBe("committed");
+});
+
 test("only the holder may write what is guarded by its tenure", async () => {
   fleet = await TestFleet.start({ services: [service], nodes: 1 });
   const [node] = fleet.nodes.values();

@@ -4,6 +4,8 @@
  * a line of the next view, one that is taken off is released by its holder.
  */
 import {
+  STORE_LIMITS,
+  StoreError,
   lowerAfterDrain,
   raiseBeforeJoin,
   readRecordText,
@@ -90,7 +92,7 @@ export class Catalogue {
     });
   }
 
-  /** Resolves with what became of it; what it wrote is in the copy by then. */
+  /** Resolves with what became of it; what it wrote is in the copy by then. Rejects with STORE_REJECTED what no store would take: it comes from whoever asked the service, and must not end the node. */
   commit(change: CatalogueChange): Promise<CommitReport> {
     const keys = this.#keys;
     const guards: Guard[] = change.guards.map(({ about, revision }) => ({
@@ -139,6 +141,8 @@ export class Catalogue {
   }
 
   #send(commit: Commit): Promise<CommitReport> {
+    const problem = problemOf(commit);
+    if (problem !== undefined) return Promise.reject(new StoreError("STORE_REJECTED", problem));
     return new Promise((resolve) => {
       this.#committer.alone(commit, (report) => resolve(report));
     });
@@ -150,6 +154,17 @@ export class Catalogue {
     );
     return [this.#keys.auction(this.service, "footprint", shard), ...rounds];
   }
+}
+
+/** Undefined when it keeps to the limits of stores. */
+function problemOf({ guards, writes }: Commit): string | undefined {
+  const { operationsMax, valueBytesMax } = STORE_LIMITS;
+  if (Math.max(guards.length, writes.length) > operationsMax)
+    return `a change of the catalogue has ${writes.length} writes, and ${operationsMax} are allowed`;
+  if (new Set(writes.map(({ key }) => key)).size < writes.length)
+    return "a change of the catalogue writes a record twice";
+  const large = writes.find((each) => each.kind === "put" && Buffer.byteLength(each.value) > valueBytesMax);
+  return large && `${large.key} has more than ${valueBytesMax} bytes`;
 }
 
 function write(key: string, value: unknown): Write {

@@ -15,6 +15,8 @@ export interface RemoteHeads {
 }
 
 const branchesMax = 64;
+/** Of the names of all that are wanted: they stand in one record with their commits, and a server may call its branches anything. */
+const namesBytesMax = 16 << 10;
 /** What a commit is called that HEAD is at without any branch, as in the checkout of a tag. */
 export const DETACHED = "HEAD";
 const USUAL = ["main", "master"];
@@ -93,6 +95,12 @@ export function chooseHeads(
     throw new GitError(
       "NO_BRANCH",
       `${what}: ${names.size} branches are wanted, ${branchesMax} are possible: name fewer`,
+    );
+  const namesBytes = [...names].reduce((sum, name) => sum + Buffer.byteLength(JSON.stringify(name)), 0);
+  if (namesBytes > namesBytesMax)
+    throw new GitError(
+      "NO_BRANCH",
+      `${what}: the names of the branches that are wanted have ${namesBytes} bytes, and ${namesBytesMax} are possible: name fewer`,
     );
   const ordered = [...names].sort(
     (a, b) => Number(b === defaultBranch) - Number(a === defaultBranch) || (a < b ? -1 : 1),
