@@ -71,6 +71,11 @@ export class Clone {
     const heads =
       (await turns.ask(remote.host, () => this.#lookQuickly(timeoutMs, signal), signal)) ??
       (await turns.run(remote.host, listed, signal));
+    if (heads.branches.size === 0 && this.#options.refs.http.isPage(remote.url))
+      throw new GitError(
+        "NOT_A_REPOSITORY",
+        `${what}: there is no repository (the server answers with a page for people): check the address`,
+      );
     const chosen = chooseHeads(heads, branches, what);
     this.missing = chosen.missing;
     return chosen.heads;

@@ -16,3 +16,8 @@ test("tells what ssh said, not git's advice behind it", () => {
     "a/b: the server cannot be reached (ssh: connect to host 127.0.0.1 port 22: Connection refused; fatal: Could not read from remote repository.): it is tried again",
   );
 });
+
+test("passes on nothing that a terminal would obey", () => {
+  const { message } = classify("a/b", "remote: \u001b[2J\u001b[31mpwned\u009b\u202e\nfatal: no");
+  expect(message).toContain("(remote: ?[2J?[31mpwned??; fatal: no)");
+});

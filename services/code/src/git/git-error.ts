@@ -23,9 +23,13 @@ export class GitError extends Error {
 /** What git adds to whatever went wrong with a server. It says nothing, and would stand in the place of what does. */
 const ADVICE = /^(?:Please make sure you have the correct access rights|and the repository exists\.)$/;
 
+/** What a server says is passed on by git, and would be read by terminals. */
+// oxlint-disable-next-line no-control-regex -- they are what is taken out.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
 /** What git wrote to its error output, as one of ours. The patterns are git's own English; it is run with LC_ALL=C. */
 export function classify(what: string, output: string): GitError {
-  const lines = output.split("\n").map((line) => line.trim());
+  const lines = output.split("\n").map((line) => line.trim().replaceAll(CONTROL, "?"));
   const text = lines
     .filter((line) => line !== "" && !ADVICE.test(line))
     .slice(-3)
@@ -57,5 +61,8 @@ export function classify(what: string, output: string): GitError {
     return new GitError("NOT_A_REPOSITORY", `${what}: there is no repository (${text}): check the address`);
   if (says(/couldn't find remote ref/i))
     return new GitError("NO_BRANCH", `${what}: a branch is not there (${text}): check the branches`);
-  return new GitError("GIT_FAILED", `${what}: git failed (${text})`);
+  return new GitError(
+    "GIT_FAILED",
+    `${what}: git failed (${text}): it is tried again; see what git clone says of it`,
+  );
 }

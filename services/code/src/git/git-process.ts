@@ -168,7 +168,7 @@ function killRunning(): void {
 }
 
 /** A group of its own hears nothing of a terminal's Ctrl-C, nor of our end: it would go on fetching for nobody. */
-function endsWithUs(child: ChildProcess): void {
+export function endsWithUs(child: ChildProcess): void {
   if (running.size === 0) process.on("exit", killRunning);
   running.add(child);
   child.once("close", () => {
@@ -178,7 +178,7 @@ function endsWithUs(child: ChildProcess): void {
 }
 
 /** Whoever it has started ends too: as long as one of them has its output open, it has not ended for us. */
-function killGroup({ pid }: { readonly pid?: number | undefined }): void {
+export function killGroup({ pid }: { readonly pid?: number | undefined }): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");
@@ -192,5 +192,9 @@ function killGroup({ pid }: { readonly pid?: number | undefined }): void {
 /** A server may repeat what it was sent. */
 function withoutSecret(text: string, credential: BoundCredential | undefined): string {
   const clean = text.replaceAll(/\/\/[^@/\s]*@/g, "//");
-  return credential ? clean.replaceAll(credential.password, "…") : clean;
+  if (!credential) return clean;
+  // As it stands in the header too.
+  const { username, password } = credential;
+  const sent = Buffer.from(`${username}:${password}`).toString("base64");
+  return clean.replaceAll(sent, "…").replaceAll(password, "…");
 }

@@ -24,6 +24,8 @@ interface Known {
   /** It answers only who shows a password. */
   readonly asks: boolean;
   readonly leftUntil?: number;
+  /** It answered with a page for people. */
+  readonly page?: boolean;
 }
 
 interface Looking {
@@ -64,8 +66,12 @@ export class HttpRefs {
     looking.signal?.addEventListener("abort", end, { once: true });
     try {
       const found = await this.#ask(url.replace(/\/+$/, ""), known, looking.credential, ending.signal);
-      this.#remember(url, found ? found.known : { asks: known.asks, leftUntil: this.#now() + leftMs });
-      return found?.heads;
+      if (found && found !== "page") {
+        this.#remember(url, found.known);
+        return found.heads;
+      }
+      this.#remember(url, { asks: known.asks, leftUntil: this.#now() + leftMs, page: found === "page" });
+      return undefined;
     } catch (error) {
       const { what, signal, timeoutMs } = looking;
       if (signal?.aborted === true) throw new GitError("CANCELLED", `${what}: no longer wanted`);
@@ -84,6 +90,11 @@ export class HttpRefs {
     }
   }
 
+  /** Git takes a page in one line for a repository in which there is nothing yet. */
+  isPage(url: string): boolean {
+    return this.#known.get(url)?.page === true;
+  }
+
   /** Ends the connections that are kept. */
   close(): void {
     for (const agent of Object.values(this.#agents)) agent.destroy();
@@ -94,7 +105,7 @@ export class HttpRefs {
     known: Known,
     credential: BoundCredential | undefined,
     signal: AbortSignal,
-  ): Promise<{ readonly heads: RemoteHeads; readonly known: Known } | undefined> {
+  ): Promise<{ readonly heads: RemoteHeads; readonly known: Known } | "page" | undefined> {
     let { format, asks } = known;
     if (format === undefined) {
       const listing = `${url}/info/refs?service=git-upload-pack`;
@@ -103,6 +114,7 @@ export class HttpRefs {
         asks = true;
         answer = await this.#send("GET", listing, undefined, credential, signal);
       }
+      if (answer.status === 200 && answer.type.startsWith("text/html")) return "page";
       format = formatOf(answer);
       if (format === undefined) return undefined;
     }

@@ -2,18 +2,21 @@
  * Where a secret comes from: an environment variable, a file or a command. It is read when it is needed, kept until it expires or is refused, and then read again. It appears in no log,
  * address or record, nor in what is said when it cannot be read.
  */
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { GitError } from "./git-error.ts";
+import { endsWithUs, killGroup } from "./git-process.ts";
 
 /** What is kept of a source at most: tokens that rotate are read anew this often. */
 const KEEP_MS = 60_000;
 const secretLengthMax = 16_384;
-const commandMs = 10_000;
+const COMMAND_MS = 10_000;
 
 export interface SecretPorts {
   readonly now: () => number;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What a command may take; 10 s unless told. */
+  readonly commandMs?: number;
 }
 
 export class SecretSource {
@@ -51,7 +54,8 @@ export class SecretSource {
     try {
       if (kind === "env") text = this.#ports.environment[what];
       else if (kind === "file") text = await readFile(what, "utf8");
-      else if (kind === "command") text = await output(what.split(/\s+/));
+      else if (kind === "command")
+        text = await output(what.split(/\s+/), this.#ports.commandMs ?? COMMAND_MS);
       else throw new Error("write env:NAME, file:/path or command:program");
     } catch (error) {
       throw new GitError(
@@ -90,12 +94,30 @@ function understand(text: string): { password: string; expiresAt?: number } | un
   return Number.isFinite(expiresAt) ? { password, expiresAt } : { password };
 }
 
-function output([program = "", ...args]: readonly string[]): Promise<string> {
+/** What it printed may be the secret: only its exit is told. It ends in time with all that it has started, whatever these make of signals. */
+function output([program = "", ...args]: readonly string[], commandMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(program, args, { timeout: commandMs, maxBuffer: secretLengthMax }, (error, stdout) => {
-      // What the command printed may be the secret: only its exit is told.
-      if (error) reject(new Error(`the command ended with ${error.code ?? error.signal ?? "an error"}`));
-      else resolve(stdout);
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], detached: true });
+    endsWithUs(child);
+    let text = "";
+    const stop = (why: string): void => {
+      reject(new Error(why));
+      killGroup(child);
+      child.stdout.destroy();
+    };
+    const timer = setTimeout(() => stop(`the command took longer than ${commandMs} ms`), commandMs);
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+      if (text.length > secretLengthMax) stop(`the command printed more than ${secretLengthMax} characters`);
+    });
+    child.on("error", (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      reject(new Error(`the command cannot be run: ${error.code ?? "an error"}`));
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(text);
+      else reject(new Error(`the command ended with ${code ?? signal ?? "an error"}`));
     });
   });
 }
