@@ -7,6 +7,8 @@ test.each([
   ["ssh://git@host.example:22/a/b", "ssh", "host.example/a/b"],
   ["git@github.com:a/b.git", "ssh", "github.com/a/b"],
   ["git://host/b", "git", "host/b"],
+  ["http://[::1]:8080/a/b", "http", "[::1]/a/b"],
+  ["/srv/a::b/c", "folder", "a::b/c"],
   ["/srv/repos/b/.git", "folder", "repos/b"],
   ["file:///srv/repos/b%20c", "folder", "repos/b c"],
 ])("%s is %s, named %s", (url, kind, name) => {
@@ -17,6 +19,7 @@ test.each([
   ["", /empty/],
   ["--upload-pack=touch /tmp/x", /dash/],
   ["ext::sh -c touch% /tmp/x", /remote helpers/],
+  ["::x", /remote helpers/],
   ["https://user:s3cret@host/a", /carries a user or a password/],
   ["https://token@host/a", /carries a user or a password/],
   ["ftp://host/a", /ftp is not one of/],

@@ -18,6 +18,9 @@ export interface Remote {
 const urlLengthMax = 2_048;
 const SCP = /^(?:([A-Za-z0-9._-]+)@)?([A-Za-z0-9.-]+):(?!\/\/)([^\s]+)$/;
 
+/** `ext::…`: what git runs a program for. An IPv6 address has two colons too, and a folder may. */
+const HELPER = /^[A-Za-z0-9+.-]*::/;
+
 // oxlint-disable-next-line no-control-regex -- they are what is refused.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
@@ -31,7 +34,7 @@ export function parseRemote(text: string): Remote {
   if (url.length > urlLengthMax) throw bad(`it is longer than ${urlLengthMax} characters`);
   if (CONTROL.test(url)) throw bad("it has control characters");
   if (url.startsWith("-")) throw bad("it begins with a dash");
-  if (url.includes("::")) throw bad("remote helpers are not allowed; use https, ssh, git, file or a folder");
+  if (HELPER.test(url)) throw bad("remote helpers are not allowed; use https, ssh, git, file or a folder");
   if (isAbsolute(url)) return folder(url);
   if (/\s/.test(url)) throw bad("it has spaces in it");
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return fromUrl(url, bad);
