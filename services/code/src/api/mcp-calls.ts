@@ -84,8 +84,10 @@ async function searchCode(args: Record<string, unknown>, api: McpApi): Promise<s
 
 function lacking({ Missing, Limits }: ZoektAnswer["Result"]): string[] {
   return [
-    ...Missing.map(({ Repository, Why }) => `PARTIAL: ${Repository} did not answer: ${Why}`),
-    ...Limits.map(({ Repository, Why }) => `PARTIAL: ${Repository === "" ? "" : `${Repository}: `}${Why}`),
+    ...Missing.map(({ Repository, Why }) => `PARTIAL: ${Repository} did not answer: ${oneLine(Why)}`),
+    ...Limits.map(
+      ({ Repository, Why }) => `PARTIAL: ${Repository === "" ? "" : `${Repository}: `}${oneLine(Why)}`,
+    ),
   ];
 }
 
@@ -162,7 +164,7 @@ async function listRepositories({ name }: Record<string, unknown>, api: McpApi):
     const at = (Branches ?? [])
       .map(({ Name: branch, Version }) => `${branch}@${Version.slice(0, 12)}`)
       .join(" ");
-    return `${Name} ${at}${Problem === "" ? "" : ` (${Problem})`}`;
+    return `${Name} ${at}${Problem === "" ? "" : ` (${oneLine(Problem)})`}`;
   });
   const left = List.Repos.length - lines.length;
   return [

@@ -306,3 +306,28 @@ test("shows two hundred repositories at most, and says how many there are", asyn
   expect(lines.slice(0, 2)).toEqual(["250 repositories", "The first 200 are shown: give a part of the name"]);
   expect(lines).toHaveLength(202);
 });
+
+test("a request that is too long is answered by its number", async () => {
+  const { answers, asked } = await talk([call("search_code", { pattern: "x".repeat(10_000_000) }, 7)]);
+  expect(answers).toMatchObject([
+    { id: 7, error: { message: expect.stringMatching(/1048576 are allowed/) } },
+  ]);
+  expect(asked).toEqual([]);
+});
+
+test("what servers said is one line, and moves no cursor", async () => {
+  const { answers } = await talk(
+    [call("list_repositories", {}), call("search_code", { pattern: "a" }, 2)],
+    () => ({
+      List: { Repos: [{ Repository: { Name: "a", Branches: null }, Problem: "b\u001b[2J\nc" }] },
+      Result: {
+        MatchCount: 0,
+        FileCount: 0,
+        Files: [],
+        Missing: [{ Repository: "a", Why: "b\u001b[2J\nc" }],
+        Limits: [{ Repository: "a", Why: "b\u001b[2J\nc" }],
+      },
+    }),
+  );
+  for (const answer of answers) expect(textOf(answer)).toContain(String.raw`b\u{1b}[2J\u{a}c`);
+});

@@ -15,7 +15,7 @@ interface McpPorts {
 }
 
 const PROTOCOLS = ["2025-06-18", "2025-03-26", "2024-11-05"] as const;
-const lineBytesMax = 1 << 20;
+const lineLengthMax = 1 << 20;
 /** Calls that are answered at once; more wait. */
 const callsMax = 8;
 
@@ -44,13 +44,9 @@ export async function serveMcp(ports: McpPorts): Promise<void> {
 async function respond(line: string, ports: McpPorts): Promise<Record<string, unknown> | undefined> {
   let call: Call;
   try {
-    if (line.length > lineBytesMax) throw new Error("too long");
     call = JSON.parse(line) as Call;
   } catch {
-    return {
-      id: null,
-      error: { code: -32_700, message: `not JSON, or longer than ${lineBytesMax} characters` },
-    };
+    return { id: null, error: { code: -32_700, message: "not JSON" } };
   }
   if (!isObject(call) || typeof call.method !== "string")
     return { id: null, error: { code: -32_600, message: "a request is an object with a method" } };
@@ -58,6 +54,15 @@ async function respond(line: string, ports: McpPorts): Promise<Record<string, un
   const params = isObject(call.params) ? call.params : {};
   // What has no id is a notification, and gets no answer.
   if (id === undefined) return undefined;
+  // By its number: who asked waits for that.
+  if (line.length > lineLengthMax)
+    return {
+      id,
+      error: {
+        code: -32_600,
+        message: `the request has ${line.length} characters, and ${lineLengthMax} are allowed: ask for less`,
+      },
+    };
   switch (method) {
     case "initialize": {
       const wanted = PROTOCOLS.find((each) => each === params["protocolVersion"]);

@@ -127,13 +127,13 @@ const search: Verb = {
     const { FileCount, MatchCount, Missing, Limits } = Result;
     print.line(`${MatchCount} matches in ${FileCount} files`, { files: FileCount, matches: MatchCount });
     for (const { Repository, Code, Why } of Missing)
-      print.line(`partial: ${Repository} did not answer: ${Why}`, {
+      print.line(`partial: ${Repository} did not answer: ${oneLine(Why)}`, {
         missing: Repository,
         code: Code,
         why: Why,
       });
     for (const { Repository, Why } of Limits)
-      print.line(`partial: ${Repository}: ${Why}`, { limit: Repository, why: Why });
+      print.line(`partial: ${Repository}: ${oneLine(Why)}`, { limit: Repository, why: Why });
   },
 };
 

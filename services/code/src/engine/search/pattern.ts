@@ -86,7 +86,10 @@ export function compilePattern(query: SubstringQuery | RegexQuery, checkpoint: (
 function fromLiteral(text: string, checkpoint: () => void): Pattern {
   const literal = plainLiteral(text);
   if (literal.bytes.length > NEEDLE_BYTES_MAX)
-    throw new EngineError("PATTERN_TOO_LARGE", `a substring may have ${NEEDLE_BYTES_MAX} bytes`);
+    throw new EngineError(
+      "PATTERN_TOO_LARGE",
+      `a substring may have ${NEEDLE_BYTES_MAX} bytes: search for a part of it`,
+    );
   if (literal.bytes.length === 0)
     return compilePattern({ kind: "regex", pattern: "", caseSensitive: true, scope: "content" }, checkpoint);
   return {
@@ -111,7 +114,10 @@ function fromLiteral(text: string, checkpoint: () => void): Pattern {
 
 function foldedText(text: string): Node {
   if (Buffer.byteLength(text) > NEEDLE_BYTES_MAX)
-    throw new EngineError("PATTERN_TOO_LARGE", `a substring may have ${NEEDLE_BYTES_MAX} bytes`);
+    throw new EngineError(
+      "PATTERN_TOO_LARGE",
+      `a substring may have ${NEEDLE_BYTES_MAX} bytes: search for a part of it`,
+    );
   const of = Array.from(text, (char): Node => {
     const codePoint = char.codePointAt(0)!;
     return { kind: "chars", ranges: foldSet([codePoint, codePoint]), folded: true };
