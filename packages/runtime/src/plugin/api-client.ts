@@ -62,10 +62,16 @@ export async function callApi(
   options: ApiOptions,
 ): Promise<unknown> {
   const answer = await request(plugin, route, input, options, "application/json");
+  const type = answer.headers.get("content-type") ?? "";
   const text = await answer.text();
-  return answer.headers.get("content-type")?.startsWith("application/json") === true
-    ? JSON.parse(text)
-    : text;
+  // No gateway answers a call with a page for people.
+  if (type.startsWith("text/html"))
+    throw new ApiError(
+      answer.status,
+      "UNREADABLE",
+      `${options.url} answers with a web page, not as a gateway does: check the address`,
+    );
+  return type.startsWith("application/json") ? JSON.parse(text) : text;
 }
 
 /** The items of a streaming route, until it ends. */
