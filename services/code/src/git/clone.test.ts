@@ -345,7 +345,8 @@ describe("a repository on a server", () => {
     });
     await expect(credentials.for(server!.host)).rejects.toMatchObject({
       code: "BAD_CREDENTIALS_SOURCE",
-      message: 'credentials from "command:…" cannot be read: the command took longer than 1000 ms',
+      message:
+        'credentials from "command:…" cannot be read: the command took longer than 1000 ms: mend it on the node',
     });
     const pid = Number(readFileSync(left, "utf8"));
     const isGone = (): boolean => !/^\d+ \(\S+\) [^Z]/.test(read(`/proc/${pid}/stat`));

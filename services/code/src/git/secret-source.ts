@@ -60,7 +60,7 @@ export class SecretSource {
     } catch (error) {
       throw new GitError(
         "BAD_CREDENTIALS_SOURCE",
-        `credentials from ${JSON.stringify(`${kind}:…`)} cannot be read: ${reasonOf(error)}`,
+        `credentials from ${JSON.stringify(`${kind}:…`)} cannot be read: ${reasonOf(error)}: mend it on the node`,
       );
     }
     const secret = understand(text?.trim() ?? "");
