@@ -27,7 +27,8 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Throws GitError BAD_URL. */
 export function parseRemote(text: string): Remote {
   const url = text.trim();
-  const shown = JSON.stringify(url.slice(0, 200).replace(/\/\/[^@/]*@/, "//…@"));
+  const secretless = url.replace(/\/\/[^@/]*@/, "//…@").replace(/(:\/\/[^?#]*[?#]).*$/, "$1…");
+  const shown = JSON.stringify(secretless.slice(0, 200));
   const bad = (why: string): GitError =>
     new GitError("BAD_URL", `${shown} is no address of a repository: ${why}`);
   if (url === "") throw bad("it is empty");
@@ -62,6 +63,10 @@ function fromUrl(text: string, bad: (why: string) => GitError): Remote {
   const protocol = url.protocol.slice(0, -1);
   if (url.password !== "" || (url.username !== "" && protocol !== "ssh"))
     throw bad("it carries a user or a password: put credentials into the configuration, by host");
+  if (protocol !== "file" && (url.search !== "" || url.hash !== ""))
+    throw bad(
+      "it has a query or a fragment, which no git server needs: put credentials into the configuration, by host",
+    );
   if (url.hostname.startsWith("-") || url.pathname.startsWith("/-"))
     throw bad("a part of it begins with a dash");
   switch (protocol) {
