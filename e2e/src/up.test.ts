@@ -156,6 +156,7 @@ test("a gateway with tokens lets in who shows one, and what it may do is what th
   expect((await refused("status", "--url", url)).line).toMatch(
     /asks for a token: give it with KEELSON_TOKEN/,
   );
+  expect((await refused("counter", "get", "1", "--url", url)).line).toMatch(/asks for a token: give it/);
   expect((await refused("drain", "a", "--url", url, "--token", reader)).line).toMatch(/needs admin/);
   expect(await verb(url, "status", "--token", admin)).toMatchObject({ members: 3 });
   expect(await verb(url, "counter", "get", "1", "--token", reader)).toEqual({ value: 0 });

@@ -1,6 +1,7 @@
 /** A service's verbs as commands: `keelson counter add 3`. The verb asks the service's API through the gateway; this parses, prints and ends. */
 import { Command } from "commander";
 import {
+  ApiError,
   callApi,
   followApi,
   type AnyPlugin,
@@ -48,9 +49,9 @@ function verbCommand(plugin: AnyPlugin, name: string, verb: Verb): Command {
       await verb.run({
         args: command.processedArgs.flatMap(textsOf),
         options,
-        api: (route, input = {}) => reached(url, callApi(plugin.name, routeOf(plugin, route), input, api)),
+        api: (route, input = {}) => reached(api, callApi(plugin.name, routeOf(plugin, route), input, api)),
         follow: (route, input: VerbInput = {}) =>
-          followed(url, followApi(plugin.name, routeOf(plugin, route), input, api)),
+          followed(api, followApi(plugin.name, routeOf(plugin, route), input, api)),
         print: new Printer(options.json === true),
         signal: leave.signal,
         gateway: { url, token: options.token },
@@ -76,23 +77,30 @@ function routeOf(plugin: AnyPlugin, name: string): AnyRoute {
   return route;
 }
 
-async function reached<T>(url: string, answer: Promise<T>): Promise<T> {
+interface Door {
+  readonly url: string;
+  readonly token?: string | undefined;
+}
+
+async function reached<T>(door: Door, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw forPeople(url, error);
+    throw forPeople(door, error);
   }
 }
 
-async function* followed(url: string, items: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+async function* followed(door: Door, items: AsyncIterable<unknown>): AsyncGenerator<unknown> {
   try {
     yield* items;
   } catch (error) {
-    throw forPeople(url, error);
+    throw forPeople(door, error);
   }
 }
 
-/** What fetch throws is not. */
-function forPeople(url: string, error: unknown): unknown {
+/** What fetch throws is not, nor is a header what they would send. */
+function forPeople({ url, token }: Door, error: unknown): unknown {
+  if (error instanceof ApiError && error.code === "UNAUTHORISED" && token === undefined)
+    return new RunError("the gateway asks for a token: give it with KEELSON_TOKEN or --token");
   return error instanceof TypeError ? notReached(url, error) : error;
 }
