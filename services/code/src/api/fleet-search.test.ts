@@ -272,10 +272,15 @@ describe("a search of the fleet", () => {
     const rows = [row(1), row(2, { state: "resting", reason: "made room for r1" })];
     const unnamed = new Fleet(rows);
     const found = await unnamed.search("x");
-    expect(found.missing).toMatchObject([{ repository: "r2", code: "RESTING" }]);
+    expect(found.missing).toMatchObject([
+      { repository: "r2", code: "RESTING", why: expect.stringMatching(/ask for it by name/) },
+    ]);
     expect(unnamed.asked.map(({ method }) => method)).toEqual(["list", "search"]);
     const named = new Fleet(rows);
-    await named.search("repo:r2 x");
+    const { missing } = await named.search("repo:r2 x");
+    expect(missing).toMatchObject([
+      { repository: "r2", why: expect.stringMatching(/being loaded: try again/) },
+    ]);
     expect(named.asked.map(({ method, body }) => [method, body])).toContainEqual(["wanted", { ids: [2] }]);
   });
 

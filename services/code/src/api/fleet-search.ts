@@ -78,16 +78,18 @@ export async function* searchPacked(access: FleetAccess, search: FleetSearch): A
     leftOut: chosen.leftOut,
     problem,
   };
+  const wakes = chosen.resting.length <= wokenMax && namesRepositories(search.query);
+  const next = wakes ? " and is being loaded: try again" : ": ask for it by name to have it loaded";
   for (const { name, reason } of chosen.resting)
     yield {
       kind: "missing",
       missing: {
         repository: name,
         code: "RESTING",
-        why: `it is in nobody's memory (${reason}): ask for it by name to have it loaded`,
+        why: `it is in nobody's memory (${reason})${next}`,
       },
     };
-  wake(access, search.query, chosen.resting);
+  if (wakes) wake(access, chosen.resting);
   const query = repositories ? withoutNumbers(search.query) : search.query;
   yield* askAll(access, { ...search, query }, chosen.shards);
 }
@@ -125,8 +127,8 @@ function withoutNumbers(query: Query): Query {
   return simplify({ ...query, children: query.children.filter(({ kind }) => kind !== "repo-ids") });
 }
 
-function wake(access: FleetAccess, query: Query, resting: readonly Repository[]): void {
-  if (resting.length === 0 || resting.length > wokenMax || !namesRepositories(query)) return;
+function wake(access: FleetAccess, resting: readonly Repository[]): void {
+  if (resting.length === 0) return;
   const ids = resting.map(({ id }) => id);
   access
     .call({
