@@ -273,13 +273,17 @@ describe("a search of the fleet", () => {
     const unnamed = new Fleet(rows);
     const found = await unnamed.search("x");
     expect(found.missing).toMatchObject([
-      { repository: "r2", code: "RESTING", why: expect.stringMatching(/ask for it by name/) },
+      {
+        repository: "r2",
+        code: "RESTING",
+        why: "it is in nobody's memory (made room for r1): ask for it by name to have it loaded",
+      },
     ]);
     expect(unnamed.asked.map(({ method }) => method)).toEqual(["list", "search"]);
     const named = new Fleet(rows);
     const { missing } = await named.search("repo:r2 x");
     expect(missing).toMatchObject([
-      { repository: "r2", why: expect.stringMatching(/being loaded: try again/) },
+      { repository: "r2", why: "it is in nobody's memory (made room for r1) and is being loaded: try again" },
     ]);
     expect(named.asked.map(({ method, body }) => [method, body])).toContainEqual(["wanted", { ids: [2] }]);
   });
