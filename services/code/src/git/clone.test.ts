@@ -295,64 +295,6 @@ describe("a repository on a server", () => {
     expect(JSON.stringify(error) + String(error)).not.toContain("wr0ng");
   });
 
-  test("a server that repeats the token, as it is or as it was sent, is not quoted with it", async () => {
-    const parrot = createServer(({ headers: { authorization } }, response) => {
-      if (authorization === undefined)
-        return void response.writeHead(401, { "www-authenticate": "Basic realm=a" }).end();
-      const token = Buffer.from(authorization.slice("Basic ".length), "base64").toString();
-      response.writeHead(403, { "content-type": "text/plain" }).end(`no ${authorization} which is ${token}`);
-    });
-    await new Promise<void>((resolve) => parrot.listen(0, "127.0.0.1", resolve));
-    const host = `127.0.0.1:${(parrot.address() as AddressInfo).port}`;
-    environment["TOKEN"] = "s3cret";
-    try {
-      const rules = [{ host, username: "x", from: "env:TOKEN" }];
-      const error: unknown = await get(cache(rules), `http://${host}/a`).catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: "ACCESS_DENIED" });
-      expect(String(error)).toContain("no Basic … which is x:…");
-      expect(String(error)).not.toContain(Buffer.from("x:s3cret").toString("base64"));
-    } finally {
-      parrot.closeAllConnections();
-      parrot.close();
-    }
-  });
-
-  test("a page for people is no repository, though git finds one without branches in it", async () => {
-    const pages = createServer((_, response) =>
-      response.writeHead(200, { "content-type": "text/html" }).end("<html></html>"),
-    );
-    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
-    const page = `http://127.0.0.1:${(pages.address() as AddressInfo).port}/a`;
-    const clones = cache();
-    try {
-      for (const _ of ["first", "again"])
-        await expect(get(clones, page)).rejects.toMatchObject({ code: "NOT_A_REPOSITORY" });
-    } finally {
-      pages.closeAllConnections();
-      pages.close();
-    }
-  });
-
-  test("a command for credentials that does not end is ended, with what it started, and this is said", async () => {
-    const [program, left] = [join(scratch.folder, "command"), join(scratch.folder, "left")];
-    writeFileSync(program, `#!/bin/sh\ntrap '' TERM\nsleep 600 &\necho $! > ${left}\nwait\nwait\n`, {
-      mode: 0o700,
-    });
-    const credentials = new Credentials([rule(`command:${program}`)], {
-      now: () => now,
-      environment,
-      commandMs: 1_000,
-    });
-    await expect(credentials.for(server!.host)).rejects.toMatchObject({
-      code: "BAD_CREDENTIALS_SOURCE",
-      message:
-        'credentials from "command:…" cannot be read: the command took longer than 1000 ms: mend it on the node',
-    });
-    const pid = Number(readFileSync(left, "utf8"));
-    const isGone = (): boolean => !/^\d+ \(\S+\) [^Z]/.test(read(`/proc/${pid}/stat`));
-    await vi.waitFor(() => expect(isGone()).toBe(true), 10_000);
-  });
-
   test("a token is shown to its own server alone, wherever that sends git on to", async () => {
     const seen: (string | undefined)[] = [];
     const other = createServer((request, response) => {
@@ -550,12 +492,3 @@ test("what a process that ended was throwing away is thrown away by the next", (
   cache();
   expect(existsSync(left)).toBe(false);
 });
-
-/** Empty when it is not there. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
