@@ -330,3 +330,28 @@ test("what servers said is one line, and moves no cursor", async () => {
   );
   for (const answer of answers) expect(textOf(answer)).toContain(String.raw`b\u{1b}[2J\u{a}c`);
 });
+
+test("a batch is answered as a batch, without its notifications, and one that is none is refused", async () => {
+  const { answers } = await talk([
+    [
+      { jsonrpc: "2.0", id: 3, method: "ping" },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: "four", method: "nonsense" },
+      7,
+    ],
+    [{ jsonrpc: "2.0", method: "notifications/initialized" }],
+    [],
+    Array.from({ length: 65 }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" })),
+    { jsonrpc: "2.0", id: 5, method: "ping" },
+  ]);
+  expect(answers).toMatchObject([
+    [
+      { jsonrpc: "2.0", id: 3, result: {} },
+      { jsonrpc: "2.0", id: "four", error: { code: -32_601 } },
+      { jsonrpc: "2.0", id: null, error: { code: -32_600 } },
+    ],
+    { id: null, error: { code: -32_600 } },
+    { id: null, error: { code: -32_600 } },
+    { id: 5, result: {} },
+  ]);
+});

@@ -18,6 +18,7 @@ const PROTOCOLS = ["2025-06-18", "2025-03-26", "2024-11-05"] as const;
 const lineLengthMax = 1 << 20;
 /** Calls that are answered at once; more wait. */
 const callsMax = 8;
+const batchMax = 64;
 
 interface Call {
   readonly id?: string | number | null;
@@ -34,20 +35,48 @@ export async function serveMcp(ports: McpPorts): Promise<void> {
   for await (const line of lines) {
     if (line.trim() === "") continue;
     last = Promise.all([respond(line, ports), last]).then(([answer]) => {
-      if (answer) ports.output.write(`${JSON.stringify({ jsonrpc: "2.0", ...answer })}\n`);
+      if (answer) ports.output.write(`${JSON.stringify(answer)}\n`);
     });
     if (waiting.push(last) >= callsMax) await waiting.shift();
   }
   await last;
 }
 
-async function respond(line: string, ports: McpPorts): Promise<Record<string, unknown> | undefined> {
-  let call: Call;
+type Answer = Readonly<Record<string, unknown>>;
+
+async function respond(line: string, ports: McpPorts): Promise<Answer | readonly Answer[] | undefined> {
+  let said: unknown;
   try {
-    call = JSON.parse(line) as Call;
+    said = JSON.parse(line);
   } catch {
-    return { id: null, error: { code: -32_700, message: "not JSON" } };
+    return versioned({ id: null, error: { code: -32_700, message: "not JSON" } });
   }
+  if (!Array.isArray(said)) return answered(said, line.length, ports);
+  if (said.length === 0 || said.length > batchMax)
+    return versioned({
+      id: null,
+      error: { code: -32_600, message: `a batch has 1 to ${batchMax} requests, not ${said.length}` },
+    });
+  // One after the other: a batch is no way around the bound on calls.
+  const answers: Answer[] = [];
+  for (const each of said as readonly unknown[]) {
+    const answer = await answered(each, line.length, ports);
+    if (answer) answers.push(answer);
+  }
+  return answers.length > 0 ? answers : undefined;
+}
+
+async function answered(call: unknown, lineLength: number, ports: McpPorts): Promise<Answer | undefined> {
+  const answer = await answerOf(call, lineLength, ports);
+  return answer && versioned(answer);
+}
+
+function versioned(answer: Answer): Answer {
+  return { jsonrpc: "2.0", ...answer };
+}
+
+async function answerOf(said: unknown, lineLength: number, ports: McpPorts): Promise<Answer | undefined> {
+  const call = said as Call;
   if (!isObject(call) || typeof call.method !== "string")
     return { id: null, error: { code: -32_600, message: "a request is an object with a method" } };
   const { id, method } = call;
@@ -55,12 +84,12 @@ async function respond(line: string, ports: McpPorts): Promise<Record<string, un
   // What has no id is a notification, and gets no answer.
   if (id === undefined) return undefined;
   // By its number: who asked waits for that.
-  if (line.length > lineLengthMax)
+  if (lineLength > lineLengthMax)
     return {
       id,
       error: {
         code: -32_600,
-        message: `the request has ${line.length} characters, and ${lineLengthMax} are allowed: ask for less`,
+        message: `the request has ${lineLength} characters, and ${lineLengthMax} are allowed: ask for less`,
       },
     };
   switch (method) {
