@@ -23,7 +23,8 @@ interface AddedRepository {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly rank?: number | undefined;
   readonly pinned?: boolean | undefined;
-  readonly maxBids?: number | undefined;
+  /** Null: as for all others. */
+  readonly maxBids?: number | null | undefined;
   readonly zones?: readonly string[] | undefined;
 }
 
@@ -166,14 +167,17 @@ export class CatalogueShard implements Prepared, Shard {
     return { changed: ids.length };
   }
 
-  #changed(row: Repository, change: Partial<AddedRepository>): Repository {
+  #changed(row: Repository, { maxBids, ...change }: Partial<AddedRepository>): Repository {
     const given = Object.fromEntries(
       Object.entries(change).filter(([key, value]) => value !== undefined && key !== "url" && key !== "name"),
     );
     const pinned = change.pinned === true;
+    const { maxBids: before, ...rest } = row;
+    const bids = maxBids === undefined ? before : maxBids;
     return {
-      ...row,
+      ...rest,
       ...given,
+      ...(bids ? { maxBids: bids } : {}),
       ...(pinned ? { state: "active", reason: "pinned", wantedAt: this.#ports.wall() } : {}),
     };
   }
@@ -265,7 +269,7 @@ function newRow(
     reason: "added",
     wantedAt: wall,
     addedAt: wall,
-    ...(wanted.maxBids === undefined ? {} : { maxBids: wanted.maxBids }),
+    ...(wanted.maxBids ? { maxBids: wanted.maxBids } : {}),
     ...(wanted.zones === undefined ? {} : { zones: wanted.zones }),
     ...(trace === undefined ? {} : { trace }),
   };

@@ -239,6 +239,15 @@ describe("a fleet of code nodes", () => {
     await eventually("both are held", () => [2, 3].every((id) => holder(id) !== undefined));
     await eventually("all are told", async () => /^auctions_won [4-9]$/m.test(await shown()));
     expect(await shown()).toMatch(/^auctions_timed_out 2$/m);
+    await code.call("catalogue", "set", { names: ["two", "three"], maxBids: 4 });
+    await code.call("catalogue", "set", { names: ["three"], rank: 1 });
+    expect((await status()).map(({ maxBids }) => maxBids)).toEqual([undefined, 4, 4]);
+    await code.call("catalogue", "set", { names: ["two"], maxBids: null });
+    expect((await status()).map(({ maxBids }) => maxBids)).toEqual([undefined, undefined, 4]);
+    const override = (id: number): unknown =>
+      code.fleet.nodes.get("a")?.auctions.of("code")?.market.board.overrides.get(`code/${id}`)?.value.maxBids;
+    await eventually("auctions know", () => override(2) === undefined);
+    expect(override(3)).toBe(4);
   });
 
   test("builds no more at once than it may", async () => {

@@ -23,7 +23,12 @@ const Settable = {
   metadata: z.record(z.string().max(64), z.string().max(512)).optional(),
   rank: z.int().min(0).max(65_535).optional(),
   pinned: z.boolean().optional().describe("never evicted"),
-  maxBids: z.int().min(1).optional().describe("answers at which its auctions close"),
+  maxBids: z
+    .int()
+    .min(1)
+    .nullable()
+    .optional()
+    .describe("answers at which its auctions close; null: as for all others"),
   zones: z
     .array(z.string().min(1).max(64))
     .max(16)

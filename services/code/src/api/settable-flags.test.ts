@@ -24,6 +24,7 @@ test("what is said of a repository when it is added, and later, reaches the cata
     archived: "yes",
     fork: "no",
     rank: "7",
+    maxBids: "3",
     meta: ["team=search", "tier=a=b"],
     branch: ["dev*"],
   };
@@ -31,6 +32,7 @@ test("what is said of a repository when it is added, and later, reaches the cata
     archived: true,
     fork: false,
     rank: 7,
+    maxBids: 3,
     metadata: { team: "search", tier: "a=b" },
     branches: ["dev*"],
   };
@@ -42,11 +44,13 @@ test("what is said of a repository when it is added, and later, reaches the cata
     pinned: false,
     ...meant,
   });
+  expect(await asked("set", ["r"], { maxBids: "none" })).toEqual({ names: ["r"], maxBids: null });
 });
 
 test.each([
   [{ archived: "true" }, /--archived is yes or no, not "true"/],
   [{ rank: "-1" }, /--rank is a whole number, not -1/],
+  [{ maxBids: "0" }, /--max-bids is a whole number from 1 on, not 0/],
   [{ meta: ["team"] }, /--meta is field=value, not team/],
   [{}, /say what to change: --pinned <yes\|no>, --branch/],
 ])("%j is refused with what would be right", async (options, why) => {

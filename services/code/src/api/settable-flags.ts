@@ -11,6 +11,7 @@ export const settableFlags = [
   { flags: "--fork <yes|no>", about: "it is a fork" },
   { flags: "--public <yes|no>", about: "everybody may see it" },
   { flags: "--rank <n>", about: "0 to 65535: of equal matches those of the higher rank come first" },
+  { flags: "--max-bids <n|none>", about: "answers at which its auctions close; none: as for all others" },
   {
     flags: "--meta <field=value...>",
     about: "metadata for meta.<field>: in queries; replaces all that there was",
@@ -19,13 +20,21 @@ export const settableFlags = [
 
 /** Throws UsageError for what cannot be meant. */
 export function settables(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { branch, rank, meta } = options as { branch?: string[]; rank?: string; meta?: string[] };
+  const { branch, rank, maxBids, meta } = options as {
+    branch?: string[];
+    rank?: string;
+    maxBids?: string;
+    meta?: string[];
+  };
   return {
     ...(branch ? { branches: branch } : {}),
     ...yesOrNo(options, "archived"),
     ...yesOrNo(options, "fork"),
     ...yesOrNo(options, "public"),
     ...(rank === undefined ? {} : { rank: wholeNumber("rank", rank) }),
+    ...(maxBids === undefined
+      ? {}
+      : { maxBids: maxBids === "none" ? null : wholeNumber("max-bids", maxBids, 1) }),
     ...(meta ? { metadata: Object.fromEntries(meta.map(fieldAndValue)) } : {}),
   };
 }
