@@ -318,6 +318,36 @@ describe("a fleet of code nodes", () => {
     expect(code.engines.get("b")!.loads).toBeGreaterThanOrEqual(moved.length);
   });
 
+  test("says how many submodules of a repository are not searched, and still does after it has moved", async () => {
+    code = new CodeFleet(fleet());
+    await code.add("a");
+    const inner = code.scratch.repository("inner", { "i.txt": "needle" });
+    const path = code.scratch.repository("outer", { "x.txt": "needle" });
+    for (const place of ["mod", "other"]) code.scratch.git(path, "submodule", "--quiet", "add", inner, place);
+    code.scratch.commit(path, {});
+    await add({ url: path }, { url: inner });
+    for (const id of [1, 2]) expect((await search(id, "needle")).files).toHaveLength(1);
+    const told = async (): Promise<unknown[][]> =>
+      (await status()).map(({ replicas: [replica] }) => [
+        replica?.node,
+        replica?.index?.submodules,
+        replica?.index?.note,
+      ]);
+    const note = "2 submodules are not searched: add them as repositories of their own";
+    await eventually("it is told", async () => (await told())[0]?.[2] === note);
+    expect((await told())[1]).toEqual(["a", undefined, undefined]);
+    await code.add("b");
+    await code.fleet.leave("a");
+    await eventually("it has moved", async () => String((await told())[0]) === `b,2,${note}`);
+    expect(code.engines.get("b")!.builds).toBe(0);
+    code.scratch.git(path, "rm", "--quiet", "mod");
+    code.scratch.commit(path, {});
+    await code.call("catalogue", "poke", { name: (await status())[0]!.name });
+    await eventually("one is gone", async () =>
+      String((await told())[0]?.[2]).startsWith("1 submodule is not"),
+    );
+  });
+
   test("a node that is drained while it builds is waited for: nothing is built again", async () => {
     code = new CodeFleet(fleet());
     await code.add("a");

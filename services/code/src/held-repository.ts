@@ -11,6 +11,7 @@ import { CodeError } from "./code-error.ts";
 import { CommitTrace } from "./commit-trace.ts";
 import { EngineError, type CodeIndex } from "./engine/index.ts";
 import { GitError, noBranch, type Head } from "./git/index.ts";
+import { indexRecordOf } from "./index-record.ts";
 import type { IndexRecord, Repository } from "./repository.ts";
 import type { RepositoryPorts } from "./repository-ports.ts";
 import { RepositoryShard } from "./shard.ts";
@@ -23,6 +24,8 @@ export interface Current {
   readonly indexedAt: number;
   readonly buildMs: number;
   readonly how: IndexRecord["how"];
+  /** Paths that are other repositories, and not searched. */
+  readonly submodules: number;
 }
 
 export interface Problem {
@@ -36,7 +39,6 @@ const recordEveryMs = 30_000;
 /** What is asked for instead of room that turned out to be too little. */
 const moreShare = 1.25;
 const retryFirstMs = 1_000;
-const EMPTY = "it has no commits yet, or no branch that is wanted: it is served once there are some";
 
 export class HeldRepository implements Prepared {
   readonly id: number;
@@ -212,10 +214,8 @@ export class HeldRepository implements Prepared {
     const release = await this.#ports.room(repository, begun.memoryBytes, this);
     try {
       const index = await engine.load(this.#whileWanted(pieces));
-      this.#swap(
-        { index, heads: begun.heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules: 0 },
-        "received",
-      );
+      const { heads, submodules = 0 } = begun;
+      this.#swap({ index, heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules }, "received");
     } finally {
       release();
     }
@@ -239,10 +239,8 @@ export class HeldRepository implements Prepared {
     const release = await this.#ports.room(repository, found.bytes, this);
     try {
       const index = await engine.load(this.#whileWanted(found.pieces()));
-      this.#swap(
-        { index, heads: found.heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules: 0 },
-        "restored",
-      );
+      const { heads, submodules } = found;
+      this.#swap({ index, heads, fetchMs: 0, buildMs: clock.now() - startedAt, submodules }, "restored");
       return true;
     } catch (error) {
       if (this.#ending.signal.aborted) throw error;
@@ -304,8 +302,8 @@ export class HeldRepository implements Prepared {
   #swap(built: Built, how: Current["how"]): void {
     const { clock, metrics } = this.#ports;
     const before = this.#current;
-    const { index, heads, buildMs } = built;
-    const current: Current = { index, heads, buildMs, how, indexedAt: clock.wall() };
+    const { index, heads, buildMs, submodules } = built;
+    const current: Current = { index, heads, buildMs, how, submodules, indexedAt: clock.wall() };
     this.#current = current;
     this.#settled();
     // A search that has begun keeps the former index until it ends: no answer mixes two commits.
@@ -446,25 +444,9 @@ export class HeldRepository implements Prepared {
   }
 
   #tell(epoch: Epoch): Promise<boolean> {
-    const { index, heads = [], indexedAt = 0, buildMs = 0, how = "built" } = this.#current ?? {};
-    const stats = index?.stats;
-    return this.#ports.record(this.id, this.replica, epoch, {
-      v: 1,
-      node: this.#ports.node,
-      heads,
-      indexedAt,
-      buildMs,
-      how,
-      memoryBytes: stats?.memoryBytes ?? 0,
-      contentBytes: stats?.contentBytes ?? 0,
-      documents: stats?.documents ?? 0,
-      lines: stats?.lines ?? 0,
-      defaultBranchLines: stats?.defaultBranchLines ?? 0,
-      otherBranchesLines: stats?.otherBranchesLines ?? 0,
-      symbols: stats?.symbols ?? false,
-      lastServedAt: this.traffic.lastServedAt,
-      ...(this.#current && heads.length === 0 ? { note: EMPTY } : {}),
-      ...(this.#problem ? { problem: this.#problem } : {}),
-    });
+    const { node } = this.#ports;
+    const { lastServedAt } = this.traffic;
+    const record = indexRecordOf(this.#current, { node, problem: this.#problem, lastServedAt });
+    return this.#ports.record(this.id, this.replica, epoch, record);
   }
 }

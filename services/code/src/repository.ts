@@ -52,7 +52,9 @@ export interface IndexRecord {
   /** Symbols have been read, when this was written. */
   readonly symbols?: boolean;
   readonly lastServedAt: number;
-  /** What people should know of it though nothing is wrong: that there is nothing in it yet. */
+  /** Paths in it that are other repositories, and not searched; left out when there are none. */
+  readonly submodules?: number;
+  /** What people should know of it though nothing is wrong: that there is nothing in it yet, or that submodules are not searched. */
   readonly note?: string;
   /** Why it is not as new as it should be. */
   readonly problem?: { readonly code: string; readonly message: string };

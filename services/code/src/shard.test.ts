@@ -16,7 +16,8 @@ const clock = new SystemClock();
 async function commit(name: string): Promise<Current> {
   const document = { path: name, oid: name, branches: ["main"], content: Buffer.from("beta gamma") };
   const index = await new PlainEngine(1 << 24).build([document], { branches: ["main"] });
-  return { index, heads: [{ branch: "main", commit: name }], buildMs: 1, how: "built", indexedAt: 1 };
+  const heads = [{ branch: "main", commit: name }];
+  return { index, heads, buildMs: 1, how: "built", submodules: 0, indexedAt: 1 };
 }
 
 /** Asks an index in whose place a newer one comes right after its first answer. `closes`: nobody keeps it from then on. */

@@ -55,8 +55,8 @@ export class RepositoryShard implements Shard {
       case "print":
         return this.#print(request.body as PrintRequest);
       case "send": {
-        const { index, heads } = this.#current();
-        return this.#ports.transfers.begin(index, heads);
+        const { index, heads, submodules } = this.#current();
+        return this.#ports.transfers.begin(index, heads, submodules);
       }
       case "piece":
         return this.#ports.transfers.next(String(request.body));

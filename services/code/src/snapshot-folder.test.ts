@@ -18,6 +18,7 @@ let folder: string;
 let index: CodeIndex;
 const engine = new PlainEngine(100 << 20);
 const heads = [{ branch: "main", commit: "c1" }];
+const submodules = 3;
 const failures: string[] = [];
 
 beforeEach(async () => {
@@ -47,10 +48,10 @@ const open = (bytesMin = 0, bytesMax = 1 << 30): SnapshotFolder =>
 
 test("an index is read back as it was written, with its commits", async () => {
   const first = open();
-  first.keep(7, { index, heads });
+  first.keep(7, { index, heads, submodules });
   await first.settled();
   const found = await open().open({ id: 7, url: "/r" });
-  expect(found?.heads).toEqual(heads);
+  expect([found?.heads, found?.submodules]).toEqual([heads, submodules]);
   const loaded = await engine.load(found!.pieces());
   expect(loaded.content(0).toString()).toBe("needle\n".repeat(1_000));
   expect(failures).toEqual([]);
@@ -58,18 +59,18 @@ test("an index is read back as it was written, with its commits", async () => {
 
 test("small ones are not kept, nor those of another address", async () => {
   const first = open(1 << 30);
-  first.keep(7, { index, heads });
+  first.keep(7, { index, heads, submodules });
   await first.settled();
   expect(readdirSync(folder)).toEqual([]);
   const second = open();
-  second.keep(7, { index, heads });
+  second.keep(7, { index, heads, submodules });
   await second.settled();
   expect(await second.open({ id: 7, url: "/elsewhere" })).toBeUndefined();
 });
 
 test("one that was damaged does not load, and can be removed", async () => {
   const snapshots = open();
-  snapshots.keep(7, { index, heads });
+  snapshots.keep(7, { index, heads, submodules });
   await snapshots.settled();
   const file = join(folder, "7.index");
   writeFileSync(file, readFileSync(file).subarray(0, -100));
@@ -82,8 +83,8 @@ test("one that was damaged does not load, and can be removed", async () => {
 test("a disk that takes nothing is told, and the next index is kept", async () => {
   symlinkSync("/dev/full", join(folder, "7.index.part"));
   const snapshots = open();
-  snapshots.keep(7, { index, heads });
-  snapshots.keep(8, { index, heads });
+  snapshots.keep(7, { index, heads, submodules });
+  snapshots.keep(8, { index, heads, submodules });
   await snapshots.settled();
   expect(failures).toEqual([expect.stringMatching(/ENOSPC/)]);
   expect(readdirSync(folder).sort()).toEqual(["8.index", "8.json"]);
@@ -92,7 +93,7 @@ test("a disk that takes nothing is told, and the next index is kept", async () =
 const ids = (): string[] => [...new Set(readdirSync(folder).map((name) => name.split(".")[0]!))].sort();
 
 async function kept(snapshots: SnapshotFolder, ...wanted: number[]): Promise<void> {
-  for (const id of wanted) snapshots.keep(id, { index, heads });
+  for (const id of wanted) snapshots.keep(id, { index, heads, submodules });
   await snapshots.settled();
 }
 
@@ -113,7 +114,7 @@ test("what was taken off goes, also when that was while the node was away, and s
 
 test("one that is taken off before its turn to be written is not", async () => {
   const snapshots = open();
-  snapshots.keep(7, { index, heads });
+  snapshots.keep(7, { index, heads, submodules });
   gone.add(7);
   await snapshots.settled();
   expect(ids()).toEqual([]);

@@ -9,7 +9,7 @@ import { createReadStream, createWriteStream, existsSync, mkdirSync } from "node
 import { readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { CodeIndex } from "./engine/index.ts";
+import type { Built } from "./build.ts";
 import type { Head } from "./git/index.ts";
 import type { Repository } from "./repository.ts";
 
@@ -17,8 +17,15 @@ interface SnapshotNote {
   readonly v: 1;
   readonly url: string;
   readonly heads: readonly Head[];
+  /** Those of before do not say it. */
+  readonly submodules?: number;
   /** Lengths of the pieces, in order. */
   readonly pieces: readonly number[];
+}
+
+interface FoundSnapshot extends Pick<Built, "heads" | "submodules"> {
+  readonly bytes: number;
+  readonly pieces: () => AsyncIterable<Uint8Array>;
 }
 
 /** Of repositories that have moved away. */
@@ -69,13 +76,13 @@ export class SnapshotFolder {
   }
 
   /** Writes it when its turn comes, if it is large enough to be worth it. */
-  keep(id: number, { index, heads }: { readonly index: CodeIndex; readonly heads: readonly Head[] }): void {
-    const { memoryBytes } = index.stats;
+  keep(id: number, kept: Pick<Built, "index" | "heads" | "submodules">): void {
+    const { memoryBytes } = kept.index.stats;
     if (memoryBytes < this.#bytesMin || memoryBytes > this.#bytesMax) return;
     this.#then(async () => {
       const url = this.#url(id);
       if (url === undefined) return;
-      await this.#write(id, url, index, heads);
+      await this.#write(id, url, kept);
       await this.#tidy();
     });
   }
@@ -94,9 +101,7 @@ export class SnapshotFolder {
     this.#writing = this.#writing.then(work).catch((error: unknown) => this.#failed(String(error)));
   }
 
-  async open(
-    repository: Pick<Repository, "id" | "url">,
-  ): Promise<{ heads: readonly Head[]; bytes: number; pieces: () => AsyncIterable<Uint8Array> } | undefined> {
+  async open(repository: Pick<Repository, "id" | "url">): Promise<FoundSnapshot | undefined> {
     const note = join(this.#folder, `${repository.id}.json`);
     if (!existsSync(note)) return undefined;
     const text = await readFile(note, "utf8");
@@ -108,11 +113,16 @@ export class SnapshotFolder {
       await this.remove(repository.id);
       return undefined;
     }
-    const { v, url, heads, pieces } = parsed;
+    const { v, url, heads, submodules = 0, pieces } = parsed;
     const readable: boolean = v === 1;
     if (!readable || url !== repository.url) return undefined;
     const bytes = pieces.reduce((sum, length) => sum + length, 0);
-    return { heads, bytes, pieces: () => cut(join(this.#folder, `${repository.id}.index`), pieces) };
+    return {
+      heads,
+      submodules,
+      bytes,
+      pieces: () => cut(join(this.#folder, `${repository.id}.index`), pieces),
+    };
   }
 
   async remove(id: number): Promise<void> {
@@ -156,7 +166,11 @@ export class SnapshotFolder {
     return { id, bytes: size, heldAt: Infinity };
   }
 
-  async #write(id: number, url: string, index: CodeIndex, heads: readonly Head[]): Promise<void> {
+  async #write(
+    id: number,
+    url: string,
+    { index, heads, submodules }: Pick<Built, "index" | "heads" | "submodules">,
+  ): Promise<void> {
     await this.remove(id);
     const path = join(this.#folder, `${id}.index`);
     const pieces: number[] = [];
@@ -174,7 +188,7 @@ export class SnapshotFolder {
       await rm(`${path}.part`, { force: true });
       throw error;
     }
-    const note: SnapshotNote = { v: 1, url, heads, pieces };
+    const note: SnapshotNote = { v: 1, url, heads, submodules, pieces };
     await writeFile(join(this.#folder, `${id}.json`), JSON.stringify(note));
   }
 }

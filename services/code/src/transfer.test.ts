@@ -14,7 +14,7 @@ test("an index that cannot be read to its end keeps no place from those that can
     throw new Error("its memory is gone");
   });
   for (let sent = 0; sent < 20; sent++) {
-    const { transfer } = transfers.begin(broken, []);
+    const { transfer } = transfers.begin(broken, [], 0);
     await expect(transfers.next(transfer)).rejects.toThrow("its memory is gone");
     await expect(transfers.next(transfer)).rejects.toMatchObject({ code: "TRANSFER_ENDED" });
   }

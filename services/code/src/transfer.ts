@@ -12,6 +12,8 @@ import type { Head } from "./git/index.ts";
 interface TransferBegun {
   readonly transfer: string;
   readonly heads: readonly Head[];
+  /** Nodes of before do not say it. */
+  readonly submodules?: number;
   readonly contentBytes: number;
   readonly memoryBytes: number;
 }
@@ -42,7 +44,7 @@ export class Transfers {
     this.#clock = clock;
   }
 
-  begin(index: CodeIndex, heads: readonly Head[]): TransferBegun {
+  begin(index: CodeIndex, heads: readonly Head[], submodules: number): TransferBegun {
     this.#tidy();
     if (this.#open.size >= transfersMax)
       throw new CodeError("TRANSFER_BUSY", `${transfersMax} indexes are being sent already: try again`);
@@ -50,7 +52,7 @@ export class Transfers {
     const pieces = index.serialize()[Symbol.asyncIterator]();
     this.#open.set(transfer, { pieces, usedAt: this.#clock.now(), busy: false });
     const { contentBytes, memoryBytes } = index.stats;
-    return { transfer, heads, contentBytes, memoryBytes };
+    return { transfer, heads, submodules, contentBytes, memoryBytes };
   }
 
   async next(transfer: string): Promise<TransferPiece> {

@@ -64,11 +64,30 @@ test("a search that shows no files is refused: 0 would mean all of them", async 
   );
 });
 
+test("status notes what is not searched of a repository that is ready, and asks for the name alone", async () => {
+  const heads = [{ branch: "main", commit: "c0ffee" }];
+  const index = { heads, indexedAt: 1, memoryBytes: 0, note: "2 submodules are not searched" };
+  const row = { id: 1, name: "r", state: "active", replicas: [{ replica: 0, node: "a", index }] };
+  const shown: unknown[] = [];
+  const asked: unknown[] = [];
+  await codeVerbs["status"]!.run({
+    args: ["r"],
+    api: (...call: unknown[]) => {
+      asked.push(call);
+      return Promise.resolve({ repositories: [row] });
+    },
+    print: { table: (rows: unknown[]) => shown.push(...rows) },
+  } as never);
+  expect(asked).toEqual([["status", { query: { after: 0, name: "r" } }]]);
+  expect(shown).toMatchObject([{ name: "r", state: "ready", problem: "2 submodules are not searched" }]);
+});
+
 test("status says once of which repository it speaks", async () => {
   const index = { heads: [], indexedAt: 0, memoryBytes: 0, problem: { code: "X", message: "r: no folder" } };
   const row = { id: 1, name: "r", state: "active", replicas: [{ replica: 0, node: "a", index }] };
   const shown: unknown[] = [];
   await codeVerbs["status"]!.run({
+    args: [],
     api: () => Promise.resolve({ repositories: [row] }),
     print: { table: (rows: unknown[]) => shown.push(...rows) },
   } as never);

@@ -73,9 +73,10 @@ const remove: Verb = {
 };
 
 const status: Verb = {
-  about: "all repositories: who holds them, at which commit, and what is wrong",
-  run: async ({ api, print }) => {
-    const rows = await statusRows(api);
+  about: "repositories: who holds them, at which commit, and what is wrong",
+  arguments: [{ name: "[name]", about: "only those whose name contains this; all when left out" }],
+  run: async ({ args: [name], api, print }) => {
+    const rows = await statusRows(api, name);
     print.table(rows.map(statusLine), ["name", "state", "nodes", "commit", "memory", "indexed"], "problem");
   },
 };
@@ -161,11 +162,15 @@ function showFile({ Repository, FileName, Version, LineMatches }: ShownFile, pri
   }
 }
 
-async function statusRows(api: VerbCall["api"]): Promise<readonly RepositoryStatus[]> {
+async function statusRows(
+  api: VerbCall["api"],
+  name: string | undefined,
+): Promise<readonly RepositoryStatus[]> {
   const rows: RepositoryStatus[] = [];
   let after: number | undefined = 0;
   while (after !== undefined) {
-    const page = (await api("status", { query: { after } })) as Page<RepositoryStatus>;
+    const query = name === undefined ? { after } : { after, name };
+    const page = (await api("status", { query })) as Page<RepositoryStatus>;
     rows.push(...page.repositories);
     after = page.next;
   }
@@ -192,5 +197,5 @@ function statusLine(row: RepositoryStatus): Record<string, unknown> {
 function stateOf(index: IndexRecord | undefined): string {
   if (!index) return "loading";
   if (index.indexedAt === 0) return "failing";
-  return index.note === undefined ? "ready" : "empty";
+  return index.heads.length === 0 ? "empty" : "ready";
 }
