@@ -5,7 +5,7 @@ import { SERVICES } from "keelson";
 
 /** Words of the language that our expressions use; any other word that is no label must be a metric. */
 const WORDS = new Set(
-  "sum count max min avg by without on ignoring or and unless vector rate increase histogram_quantile offset bool".split(
+  "sum count max min avg by without on ignoring or and unless vector rate increase histogram_quantile offset bool scalar".split(
     " ",
   ),
 );

@@ -31,12 +31,18 @@ const well: Readonly<Record<string, string>> = {
   auctions_no_winner: "0x30",
   code_repositories_demanded: "0x30",
   code_reindex_objective_ms: "300000x30",
+  'code_index_lag_ms{repository="a"}': "0x30",
+  // What each look takes.
+  'code_index_lag_ms{repository="b"}': "40 0 0 900 0 200000 0 0x23",
   'code_reindex_ms_bucket{le="60000"}': "0+5x30",
   'code_reindex_ms_bucket{le="1800000"}': "0+5x30",
   'code_reindex_ms_bucket{le="+Inf"}': "0+5x30",
 };
 
-test.each<[string, string | undefined, Readonly<Record<string, string>>]>([
+/** The trouble, the alert that fires, series that show it, and whom the alert names. */
+type Case = [string, string | undefined, Readonly<Record<string, string>>, Readonly<Record<string, string>>?];
+
+test.each<Case>([
   ["a fleet that is well", undefined, {}],
   ["live bidders counted", undefined, { configured_max_bids: "0x30" }],
   ["a number of bids that is too high", "CodeMaxBidsDiverge", { live_bidders: "4x30" }],
@@ -60,7 +66,20 @@ test.each<[string, string | undefined, Readonly<Record<string, string>>]>([
     "CodeReindexObjectiveMissed",
     { 'code_reindex_ms_bucket{le="60000"}': "0x30" },
   ],
-])("%s", (_, fires, trouble) => {
+  [
+    "an update that hangs or fails, or an index that is not there again",
+    "CodeIndexOutdated",
+    { 'code_index_lag_ms{repository="b"}': "0x10 0+60000x20" },
+    { repository: "b" },
+  ],
+  [
+    "one that is slow, and done in time",
+    undefined,
+    { 'code_index_lag_ms{repository="b"}': "0x20 0+60000x4" },
+  ],
+])("%s", (_, fires, trouble, named) => {
+  // A rule that is not there would not fire either.
+  expect([undefined, ...CODE_ALERTS.map(({ name }) => name)]).toContain(fires);
   const series = { ...well, ...trouble };
   const tests = {
     rule_files: [join(folder, "rules.yml")],
@@ -72,7 +91,8 @@ test.each<[string, string | undefined, Readonly<Record<string, string>>]>([
         alert_rule_test: CODE_ALERTS.map(({ name, severity, summary }) => ({
           eval_time: "25m",
           alertname: name,
-          exp_alerts: name === fires ? [{ exp_labels: { severity }, exp_annotations: { summary } }] : [],
+          exp_alerts:
+            name === fires ? [{ exp_labels: { severity, ...named }, exp_annotations: { summary } }] : [],
         })),
       },
     ],

@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { TestFleet } from "@keelson/testkit";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -212,6 +213,45 @@ describe("a fleet of code nodes", () => {
     expect(text).toMatch(/^bids_rejected_already_pending \d+$/m);
     expect(text).toMatch(/^index_time_ms_count\{how="updated"\} 1$/m);
     expect([sum(text, "code_reindex_ms_count"), sum(text, "code_reindex_objective_ms")]).toEqual([1, 14_000]);
+  });
+
+  test("shows for how long each repository that it holds has had no index, or one that may be old", async () => {
+    const silent = createServer((socket) => socket.on("error", () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    try {
+      code = new CodeFleet(fleet(), { gitTimeoutMs: 20_000, pollMs: 100 });
+      await code.add("a");
+      const lag = async (name: string): Promise<number> => {
+        const shown = await code.metrics.get("a")!.registry.metrics();
+        return Number(
+          new RegExp(`^code_index_lag_ms\\{repository="${name}"\\} (\\S+)$`, "m").exec(shown)?.[1],
+        );
+      };
+      const path = code.scratch.repository("one", { "a.txt": "first" });
+      await add({ url: path, name: "one" });
+      expect((await search(1, "first")).files).toHaveLength(1);
+      await eventually("it is up to date", async () => (await lag("one")) === 0);
+      // Its first build hangs: there is nothing to serve.
+      const { port } = silent.address() as AddressInfo;
+      await add({ url: `http://127.0.0.1:${port}/silent.git`, name: "silent" });
+      await eventually("a build that hangs is seen", async () => (await lag("silent")) > 1_000);
+      // Its looks fail, one after the other.
+      renameSync(path, `${path}-away`);
+      await eventually("looks that fail are seen", async () => (await lag("one")) > 2_500);
+      renameSync(`${path}-away`, path);
+      await eventually("it is up to date again", async () => (await lag("one")) < 1_000);
+      // An update hangs.
+      const update = holdBuilds("a");
+      code.scratch.commit(path, { "a.txt": "second" });
+      await update.begun;
+      await eventually("an update that hangs is seen", async () => (await lag("one")) > 1_000);
+      update.goOn();
+      await eventually("it is served", async () => (await search(1, "second")).files.length === 1);
+      await eventually("it is up to date once more", async () => (await lag("one")) < 1_000);
+      expect(await lag("silent")).toBeGreaterThan(4_000);
+    } finally {
+      silent.close();
+    }
   });
 
   test("auctions close at as many answers as were set while the fleet runs, which follows its size", async () => {
@@ -461,7 +501,14 @@ describe("a fleet of code nodes", () => {
     };
     await add({ url: code.scratch.repository("one", { "x.txt": "needle" }) });
     await search(1, "needle");
+    const { begun, goOn } = holdBuilds("a");
     built[0]!.damaged = true;
+    await begun;
+    await eventually("it is seen that there is none", async () => {
+      const shown = await code.metrics.get("a")!.registry.metrics();
+      return Number(/^code_index_lag_ms\{\S+\} (\S+)$/m.exec(shown)?.[1]) > 500;
+    });
+    goOn();
     await eventually("it is built again", () => built.length === 2);
     await eventually("it is served", () =>
       search(1, "needle").then(

@@ -28,6 +28,7 @@ import { HeldRepository } from "./held-repository.ts";
 import type { RepositoryPorts } from "./repository-ports.ts";
 import { Leavings } from "./leavings.ts";
 import { Limiter } from "./limiter.ts";
+import type { RepositoryFigure } from "./metrics.ts";
 import { NodeFigures } from "./node-figures.ts";
 import { isWorthTelling, type LoadRecord } from "./node-load.ts";
 import type { TextMatcher } from "./query/index.ts";
@@ -179,15 +180,23 @@ export class CodeNode {
     metrics.gaugesFrom("last_served_at", () =>
       this.#ofEach((held) => Math.floor(held.traffic.lastServedAt / 1_000)),
     );
+    metrics.gaugesFrom("code_index_lag_ms", () => this.#lags());
   }
 
-  *#ofEach(
-    read: (held: HeldRepository) => number,
-  ): Generator<{ labels: { repository: string }; value: number }> {
-    for (const held of this.#held.values()) {
-      const repository = this.#catalogue?.get(held.id)?.name;
-      if (repository !== undefined) yield { labels: { repository }, value: read(held) };
-    }
+  *#ofEach(read: (held: HeldRepository) => number): Generator<RepositoryFigure> {
+    for (const held of this.#held.values()) yield* this.#named(held.id, read(held));
+  }
+
+  /** Of all that is held by right: what is not ready counts from when that was so. */
+  *#lags(): Generator<RepositoryFigure> {
+    const now = this.#context.clock.now();
+    for (const [replica, since] of this.#fleet?.ours ?? [])
+      yield* this.#named(Number(replica.split("/")[0]), this.#held.get(replica)?.lag.ms ?? now - since);
+  }
+
+  *#named(id: number, value: number): Generator<RepositoryFigure> {
+    const repository = this.#catalogue?.get(id)?.name;
+    if (repository !== undefined) yield { labels: { repository }, value };
   }
 
   /** What a node runs. */
@@ -216,19 +225,17 @@ export class CodeNode {
   }
 
   #attach(node: KeelsonNode): void {
-    const { clock, random, metrics, config, log } = this.#context;
+    const { node: self, clock, random, metrics, config, log } = this.#context;
+    const { replicas, zones } = config;
     this.#node = node;
-    const catalogue = new RepositoryCatalogue(node.catalogue(SERVICE), {
-      replicas: config.replicas,
-      zones: config.zones,
-    });
+    const catalogue = new RepositoryCatalogue(node.catalogue(SERVICE), { replicas, zones });
     this.#catalogue = catalogue;
     catalogue.onChange((about) => this.#changed(about));
-    this.#fleet = new FleetFigures({ node, service: SERVICE, catalogue, replicas: config.replicas, clock });
+    this.#fleet = new FleetFigures({ node, self, service: SERVICE, catalogue, replicas, clock });
     this.#leavings = new Leavings({
       clock,
       catalogue: node.catalogue(SERVICE),
-      replicas: config.replicas,
+      replicas,
       isHeld: (replica) => tenureOf(node, replica) !== undefined,
       log: (message, details) => log.info(details, message),
     });

@@ -33,7 +33,14 @@ class Fleet {
         return () => undefined;
       },
     };
-    this.figures = new FleetFigures({ node, service: "code", catalogue, replicas, clock: this.clock });
+    this.figures = new FleetFigures({
+      node,
+      self: "a",
+      service: "code",
+      catalogue,
+      replicas,
+      clock: this.clock,
+    });
   }
 
   put(key: string, value: unknown): void {
@@ -55,6 +62,24 @@ const active = (id: number): Repository => ({ id, state: "active" }) as Reposito
 const tenure = (id: number, replica = 0): string => keys.tenure(`code/${id}/${replica}`);
 const footprint = (id: number): string => keys.auction("code", "footprint", String(id));
 const bidder = (node: string): string => keys.auction("code", "bidder", node);
+
+test("knows what this node holds, and since when, however it is moved about", async () => {
+  const fleet = new Fleet([active(1), active(2)]);
+  await fleet.clock.advance(100);
+  fleet.put(tenure(1), { node: "a" });
+  fleet.put(tenure(2), { node: "b" });
+  await fleet.clock.advance(50);
+  // A tenure that is stamped anew is no other.
+  fleet.put(tenure(1), { node: "a" });
+  fleet.put(tenure(2), { node: "a" });
+  expect([...fleet.figures.ours]).toEqual([
+    ["1/0", 100],
+    ["2/0", 150],
+  ]);
+  fleet.put(tenure(1), { node: "b" });
+  fleet.put(tenure(2), undefined);
+  expect(fleet.figures.ours.size).toBe(0);
+});
 
 test("knows what nobody holds, and since when", async () => {
   const fleet = new Fleet([active(1), active(2)], 2);

@@ -44,6 +44,7 @@ const changesPerTurn = 2_000;
 
 export class FleetFigures implements Figures {
   readonly #node: Source;
+  readonly #self: string;
   readonly #service: string;
   readonly #catalogue: Pick<RepositoryCatalogue, "get">;
   readonly #replicas: number;
@@ -60,20 +61,25 @@ export class FleetFigures implements Figures {
   #told: ImageChange[] = [];
   #next: Timer | undefined;
   readonly unclaimed = new Map<string, number>();
+  /** By `<shard>/<replica>`, what this node holds, ready or not, with since when, on the clock. */
+  readonly ours = new Map<string, number>();
   readonly resting = new Set<number>();
   claims = 0;
   claimLatency: Durations = { sumMs: 0, count: 0 };
 
   constructor(options: {
     readonly node: Source;
+    /** The name of this node. */
+    readonly self: string;
     readonly service: string;
     readonly catalogue: Pick<RepositoryCatalogue, "all" | "get" | "onChange">;
     readonly replicas: number;
     readonly clock: Clock;
   }) {
-    const { node, service, catalogue, replicas, clock } = options;
+    const { node, self, service, catalogue, replicas, clock } = options;
     const { keys } = node;
     this.#node = node;
+    this.#self = self;
     this.#service = service;
     this.#catalogue = catalogue;
     this.#replicas = replicas;
@@ -179,6 +185,8 @@ export class FleetFigures implements Figures {
   #held(replica: string, node: string | undefined): void {
     const before = this.#holders.get(replica);
     if (before === node) return;
+    if (node === this.#self) this.ours.set(replica, this.#clock.now());
+    else this.ours.delete(replica);
     const shard = replica.slice(0, replica.lastIndexOf("/"));
     const bytes = this.#footprints.get(shard) ?? 0;
     if (before !== undefined) this.#take(before, -bytes);

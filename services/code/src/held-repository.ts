@@ -11,6 +11,7 @@ import { CodeError } from "./code-error.ts";
 import { CommitTrace } from "./commit-trace.ts";
 import { EngineError, type CodeIndex } from "./engine/index.ts";
 import { GitError, noBranch, type Head } from "./git/index.ts";
+import { IndexLag } from "./index-lag.ts";
 import { indexRecordOf } from "./index-record.ts";
 import type { IndexRecord, Repository } from "./repository.ts";
 import type { RepositoryPorts } from "./repository-ports.ts";
@@ -44,6 +45,7 @@ export class HeldRepository implements Prepared {
   readonly id: number;
   readonly replica: number;
   readonly traffic = new Traffic();
+  readonly lag: IndexLag;
   /** Wall clock. */
   readonly since: number;
   readonly #ports: RepositoryPorts;
@@ -74,6 +76,7 @@ export class HeldRepository implements Prepared {
     this.replica = replica;
     this.#trace = new CommitTrace(ports.tracer, name, trace);
     this.since = ports.clock.wall();
+    this.lag = new IndexLag(() => ports.clock.now());
     this.#verifiedAt = ports.clock.now();
   }
 
@@ -156,6 +159,7 @@ export class HeldRepository implements Prepared {
   /** Looks for new commits, and brings the index up to date; one at a time, and once more if asked meanwhile. */
   refresh(): Promise<void> {
     this.#again = true;
+    this.lag.told();
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
     });
@@ -167,6 +171,7 @@ export class HeldRepository implements Prepared {
     this.#verifiedAt = this.#ports.clock.now();
     const current = this.#current;
     if (!current || (await current.index.verify())) return true;
+    this.lag.told();
     this.#ports.metrics.count("code_indexes_corrupt_total");
     this.#ports.log("an index no longer holds what was built; it is built again", { repository: this.id });
     await this.#rebuild(current);
@@ -174,6 +179,7 @@ export class HeldRepository implements Prepared {
   }
 
   async #first(repository: Repository, progress: (fraction: number) => void): Promise<void> {
+    this.lag.lookBegins();
     if (await this.#receive(repository)) return;
     if (await this.#restore(repository)) return;
     try {
@@ -338,6 +344,7 @@ export class HeldRepository implements Prepared {
   async #refresh(): Promise<void> {
     while (this.#again && !this.#ending.signal.aborted) {
       this.#again = false;
+      this.lag.lookBegins();
       const startedAt = this.#ports.clock.now();
       const span = this.#trace.begin(this.#current !== undefined);
       try {
@@ -392,6 +399,7 @@ export class HeldRepository implements Prepared {
   /** It is as the remote has it, but for branches that are not there. */
   #settled(): void {
     this.#failures = 0;
+    this.lag.caughtUp();
     const name = this.#ports.row(this.id)?.name ?? String(this.id);
     const lack = this.#missing.length > 0 ? noBranch(name, this.#missing) : undefined;
     this.#say(lack && { code: lack.code, message: lack.message });

@@ -85,12 +85,26 @@ export const CODE_METRICS = {
     help: "From the first look at a new commit to its being served.",
     buckets: MS,
   },
-  code_reindex_objective_ms: { kind: "gauge", help: "Within this a new commit should be served." },
+  code_index_lag_ms: {
+    kind: "gauge",
+    help: "For how long a repository that this node holds has had no index, or one that is not known to be as new as its remote; 0 when it is.",
+    labels: ["repository"],
+  },
+  code_reindex_objective_ms: {
+    kind: "gauge",
+    help: "Within this a new commit should be served, and a lost index be there again.",
+  },
   code_searches_total: { kind: "counter", help: "Searches of one repository that this node answered." },
 } as const satisfies MetricDeclarations;
 
 /** A set of metrics that knows which names there are. */
 export type CodeMetrics = Pick<MetricSet, "count" | "set" | "observe">;
+
+/** What a gauge says of one repository. */
+export interface RepositoryFigure {
+  readonly labels: { readonly repository: string };
+  readonly value: number;
+}
 
 export const CODE_ALERTS: readonly AlertRule[] = [
   {
@@ -121,5 +135,14 @@ export const CODE_ALERTS: readonly AlertRule[] = [
     for: "5m",
     severity: "ticket",
     summary: "new commits are not searchable within the stated time",
+  },
+  {
+    name: "CodeIndexOutdated",
+    expr: "max by (repository) (code_index_lag_ms) > scalar(max(code_reindex_objective_ms))",
+    // How long it lasts is measured already: this is for a second look.
+    for: "1m",
+    severity: "ticket",
+    summary:
+      "a repository has had no index, or could not be brought up to date, for longer than the stated time: its update hangs or fails",
   },
 ];

@@ -64,7 +64,9 @@ const settings = z.object({
     .int()
     .min(1)
     .default(300_000)
-    .describe("a new commit should be searchable within this; an alert says when it is not"),
+    .describe(
+      "a new commit should be searchable within this, and a lost index again; alerts say when it is not",
+    ),
   verifyMs: z
     .int()
     .min(0)
