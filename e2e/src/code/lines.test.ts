@@ -131,6 +131,8 @@ test("what is no query is refused with the place, and what takes too long says s
   ]);
   expect((await ask({ query: "x", limit: 3 })).status).toBe(400);
   expect((await ask({ query: "" })).status).toBe(400);
+  const large = await items(await ask({ query: "\\pL{1000}" }));
+  expect(large.at(-1)).toMatchObject({ error: { code: "BAD_REQUEST", status: 400 } });
   const short = await items(await ask({ query: "r:large needle", wallMs: 1 }));
   expect(short.find(({ kind }) => kind === "repository")).toMatchObject({ Partial: "time-cap" });
   expect(short.at(-1)).toMatchObject({ kind: "end", Partial: true });

@@ -1,7 +1,8 @@
 import { ManualClock } from "@keelson/testkit";
 import { expect, test } from "vitest";
 import { GitError } from "./git/index.ts";
-import { HeldRepository, type RepositoryPorts } from "./held-repository.ts";
+import { HeldRepository } from "./held-repository.ts";
+import type { RepositoryPorts } from "./repository-ports.ts";
 import type { Repository } from "./repository.ts";
 
 /** When a repository is looked at, with dice that fall like this, one after the other; and its lag in the end. */

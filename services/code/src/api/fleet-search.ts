@@ -70,39 +70,55 @@ export async function unpacked({ packed, ...answer }: PackedAnswer): Promise<Sha
 
 /** The same, as it came. */
 export async function* searchPacked(access: FleetAccess, search: FleetSearch): AsyncGenerator<PackedEvent> {
+  const { first, shards, query } = await beginSearch(access, search);
+  yield* first;
+  yield* askAll(access, { ...search, query }, shards);
+}
+
+/** A search that has chosen whom to ask. */
+interface BegunSearch {
+  readonly first: readonly Exclude<PackedEvent, { kind: "answer" }>[];
+  readonly shards: readonly AskedShard[];
+  /** What is left to ask them. */
+  readonly query: Query;
+}
+
+interface AskedShard {
+  readonly shard: string;
+  readonly name: string;
+}
+
+export async function beginSearch(
+  access: FleetAccess,
+  search: Pick<FleetSearch, "query" | "timeoutMs">,
+): Promise<BegunSearch> {
   const { repositories, problem } = await directoryOf(access).list();
-  const chosen = await choose(access, search, repositories);
-  yield {
-    kind: "begin",
-    asked: chosen.shards.length + chosen.resting.length,
-    leftOut: chosen.leftOut,
-    problem,
-  };
-  const wakes = chosen.resting.length <= wokenMax && namesRepositories(search.query);
+  const { shards, resting, leftOut } = await choose(access, search, repositories);
+  const wakes = resting.length <= wokenMax && namesRepositories(search.query);
   const next = wakes ? " and is being loaded: try again" : ": ask for it by name to have it loaded";
-  for (const { name, reason } of chosen.resting)
-    yield {
-      kind: "missing",
-      missing: {
-        repository: name,
-        code: "RESTING",
-        why: `it is in nobody's memory (${reason})${next}`,
-      },
-    };
-  if (wakes) wake(access, chosen.resting);
-  const query = repositories ? withoutNumbers(search.query) : search.query;
-  yield* askAll(access, { ...search, query }, chosen.shards);
+  if (wakes) wake(access, resting);
+  return {
+    first: [
+      { kind: "begin", asked: shards.length + resting.length, leftOut, problem },
+      ...resting.map(({ name, reason }) => ({
+        kind: "missing" as const,
+        missing: { repository: name, code: "RESTING", why: `it is in nobody's memory (${reason})${next}` },
+      })),
+    ],
+    shards,
+    query: repositories ? withoutNumbers(search.query) : search.query,
+  };
 }
 
 interface Chosen {
-  readonly shards: readonly { readonly shard: string; readonly name: string }[];
+  readonly shards: readonly AskedShard[];
   readonly resting: readonly Repository[];
   readonly leftOut: number;
 }
 
 async function choose(
   access: FleetAccess,
-  { query, timeoutMs }: FleetSearch,
+  { query, timeoutMs }: Pick<FleetSearch, "query" | "timeoutMs">,
   repositories: readonly Repository[] | undefined,
 ): Promise<Chosen> {
   if (!repositories) {
@@ -183,15 +199,22 @@ async function* askAll(
   for await (const part of parts)
     if ("body" in part) yield { kind: "answer", answer: part.body as PackedAnswer };
     else {
-      const { shard, code, why } = part;
-      // What is wrong with the query itself is wrong everywhere.
-      const repository = names.get(shard) ?? `#${shard}`;
-      if (code === "PATTERN_TOO_LARGE") throw new RangeError(withoutName(why, repository));
-      const missing = { repository, code, why: withoutName(why, repository) };
+      const { shard, code } = part;
+      const missing = missingOf(names.get(shard) ?? `#${shard}`, part);
       if (code === "NO_HOLDER") unheld.push({ id: Number(shard), missing });
       else yield { kind: "missing", missing };
     }
   for (const missing of await explained(access, unheld)) yield { kind: "missing", missing };
+}
+
+/** Throws RangeError for what is wrong with the query itself: it is so everywhere. */
+export function missingOf(
+  repository: string,
+  { code, why: said }: { readonly code: string; readonly why: string },
+): Missing {
+  const why = withoutName(said, repository);
+  if (code === "PATTERN_TOO_LARGE") throw new RangeError(why);
+  return { repository, code, why };
 }
 
 /** The router says which shard it was and git which repository; that stands beside the reason already. */
@@ -200,13 +223,13 @@ function withoutName(why: string, repository: string): string {
   return said.startsWith(`${repository}: `) ? said.slice(repository.length + 2) : said;
 }
 
-interface Unheld {
+export interface Unheld {
   readonly id: number;
   readonly missing: Missing;
 }
 
 /** Nodes know only that nobody has it; whoever keeps the catalogue knows when that is because there is no room. */
-async function explained(access: FleetAccess, unheld: readonly Unheld[]): Promise<Missing[]> {
+export async function explained(access: FleetAccess, unheld: readonly Unheld[]): Promise<Missing[]> {
   const ids = unheld.slice(0, explainedMax).map(({ id }) => id);
   let whys: Readonly<Record<string, string>> = {};
   if (ids.length > 0)

@@ -1,19 +1,19 @@
 /**
- * Every line that a query finds in all repositories, as it is found: nothing ranked, nothing left out, and no more memory than a few pieces on the way. Repositories are first asked whether
- * they have anything at all, each node once; those that do give their lines one after another. Who reads slowly makes the search wait.
+ * Every line that a query finds in all repositories, as it is found: nothing ranked, nothing left out, and no more memory than a few pieces on the way. Repositories give their lines one after
+ * another. Who reads slowly makes the search wait.
  */
-import { JsonText, RouterError, route, type FleetAccess, type RouteCall } from "@keelson/runtime";
+import { JsonText, RouterError, route, type RouteCall } from "@keelson/runtime";
 import { z } from "zod";
 import type { Query } from "../query/index.ts";
-import { shardOf } from "../repository.ts";
-import type { AnsweringRepository, LinesBegin, LinesRequest } from "../search/search-request.ts";
+import type { LinesBegin, LinesRequest } from "../search/search-request.ts";
 import type { LinesEnd } from "../search/shard-lines.ts";
-import { searchPacked } from "./fleet-search.ts";
+import { beginSearch, explained, missingOf, type Missing, type Unheld } from "./fleet-search.ts";
 import { refusing } from "./refusal.ts";
 import { understand } from "./understand.ts";
 
 const timeoutMs = 30_000;
-const patienceMs = 500;
+/** How long a repository that nobody holds, or whose node does not answer, is waited for. */
+const openMsMax = 2_000;
 const wallMsDefault = 120_000;
 const wallMsMax = 600_000;
 /** A shard that moves before it has said anything is asked again where it went. */
@@ -35,7 +35,7 @@ export const lines = route({
       .min(1)
       .max(wallMsMax)
       .default(wallMsDefault)
-      .describe("for each repository, its reader's time included; then it stops, and says so"),
+      .describe("for all of it, its reader's time included; then it stops, and says so"),
   }),
   answer: z.looseObject({ kind: z.string() }),
   scope: "read",
@@ -45,63 +45,62 @@ export const lines = route({
     kind: "custom",
     async *handle({ body }, call) {
       const { query, literal, wallMs } = body;
-      const understood = await refusing(() => Promise.resolve(understand(query, literal)));
-      yield* found(understood, wallMs, call);
+      const items = found(await refusing(async () => understand(query, literal)), wallMs, call);
+      try {
+        for (;;) {
+          const next = await refusing(() => items.next());
+          if (next.done === true) return;
+          yield next.value;
+        }
+      } finally {
+        await items.return(undefined);
+      }
     },
   },
 });
 
 type Item = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
-async function* found(query: Query, wallMs: number, call: RouteCall): AsyncGenerator<Item | JsonText> {
+async function* found(query: Query, wallMs: number, call: RouteCall): AsyncGenerator<Item | JsonText, void> {
   const startedAt = performance.now();
+  const leftMs = (): number => Math.max(1, Math.floor(startedAt + wallMs - performance.now()));
   const totals = { FileCount: 0, LineCount: 0, MatchCount: 0, Answered: 0, Missing: 0, Partial: false };
-  const asked = {
-    query,
-    timeoutMs: call.timeoutMs,
-    patienceMs,
-    trace: call.trace,
-    signal: call.signal,
-    // Whether there is one.
-    options: { matchesMax: 1, filesShownMax: 0 },
+  const missed = ({ repository: Repository, code: Code, why: Why }: Missing): Item => {
+    totals.Missing += 1;
+    totals.Partial = true;
+    return { kind: "missing", Repository, Code, Why };
   };
-  const repositories: AnsweringRepository[] = [];
-  for await (const event of searchPacked(call.access, asked)) {
-    if (event.kind === "begin") {
-      const { asked: Asked, leftOut: LeftOut, problem } = event;
-      if (problem !== undefined) totals.Partial = true;
-      yield { kind: "begin", Asked, LeftOut, Problem: problem ?? "" };
-    } else if (event.kind === "missing") {
-      totals.Missing += 1;
-      const { repository: Repository, code: Code, why: Why } = event.missing;
-      yield { kind: "missing", Repository, Code, Why };
-    } else {
-      const { counts, partial, repository } = event.answer;
-      totals.Answered += 1;
-      // One that had too little time to say may have some.
-      if (counts.files > 0 || (partial !== undefined && partial !== "matches-max"))
-        repositories.push(repository);
+  const begun = await beginSearch(call.access, { query, timeoutMs: leftMs() });
+  for (const event of begun.first)
+    if (event.kind === "missing") yield missed(event.missing);
+    else {
+      const { asked: Asked, leftOut: LeftOut, problem: Problem = "" } = event;
+      if (Problem !== "") totals.Partial = true;
+      yield { kind: "begin", Asked, LeftOut, Problem };
     }
-  }
-  for (const repository of repositories) {
+  const unheld: Unheld[] = [];
+  for (const { shard, name } of begun.shards) {
     try {
-      for await (const item of ofRepository(call, repository, { query, timeCapMs: wallMs })) {
+      for await (const item of ofRepository(call, shard, name, { query: begun.query, timeCapMs: leftMs() })) {
         if (!(item instanceof JsonText)) {
+          totals.Answered += 1;
           totals.FileCount += item.FileCount;
           totals.LineCount += item.LineCount;
           totals.MatchCount += item.MatchCount;
           if (item.Partial !== "" || item.Stale !== "") totals.Partial = true;
+          // Most have nothing, and say so by their number.
+          if (item.FileCount === 0 && item.Partial === "") continue;
         }
         yield item;
       }
     } catch (error) {
       if (!(error instanceof RouterError)) throw error;
-      totals.Answered -= 1;
-      totals.Missing += 1;
-      yield { kind: "missing", Repository: repository.name, Code: error.code, Why: error.message };
+      const missing = missingOf(name, { code: error.code, why: error.message });
+      if (error.code === "NO_HOLDER") unheld.push({ id: Number(shard), missing });
+      else yield missed(missing);
     }
   }
-  if (totals.Missing > 0) totals.Partial = true;
+  for (const missing of await explained(call.access, unheld)) yield missed(missing);
   yield { kind: "end", ...totals, Duration: Math.round((performance.now() - startedAt) * 1e6) };
 }
 
@@ -116,13 +115,14 @@ interface RepositoryItem extends Item {
 /** Throws RouterError when it is cut off; lines that came until then have left. */
 async function* ofRepository(
   call: RouteCall,
-  { id, name }: AnsweringRepository,
+  shard: string,
+  name: string,
   request: LinesRequest,
 ): AsyncGenerator<JsonText | RepositoryItem> {
   for (let tries = 1; ; tries += 1) {
     let begun = false;
     try {
-      for await (const item of itemsOf(call.access, call, name, shardOf({ id }), request)) {
+      for await (const item of itemsOf(call, shard, name, request)) {
         begun = true;
         yield item;
       }
@@ -135,13 +135,13 @@ async function* ofRepository(
 }
 
 async function* itemsOf(
-  access: FleetAccess,
-  { signal, trace }: RouteCall,
-  name: string,
+  { access, signal, trace }: RouteCall,
   shard: string,
+  name: string,
   body: LinesRequest,
 ): AsyncGenerator<JsonText | RepositoryItem> {
-  const terms = { service: "code", method: "lines", mode: "read", openTimeoutMs: timeoutMs } as const;
+  const openTimeoutMs = Math.min(openMsMax, body.timeCapMs);
+  const terms = { service: "code", method: "lines", mode: "read", openTimeoutMs } as const;
   const traced = trace === undefined ? {} : { trace };
   let before: Buffer = Buffer.alloc(0);
   let about = { Repository: name, Version: "", Stale: "" };
