@@ -4,6 +4,7 @@
  */
 import { JsonText, RouterError, route, type RouteCall } from "@keelson/runtime";
 import { z } from "zod";
+import { Turns } from "../engine/index.ts";
 import type { Query } from "../query/index.ts";
 import type { LinesBegin, LinesRequest } from "../search/search-request.ts";
 import type { LinesEnd } from "../search/shard-lines.ts";
@@ -143,13 +144,17 @@ async function* itemsOf(
   const openTimeoutMs = Math.min(openMsMax, body.timeCapMs);
   const terms = { service: "code", method: "lines", mode: "read", openTimeoutMs } as const;
   const traced = trace === undefined ? {} : { trace };
+  const turns = new Turns();
   let before: Buffer = Buffer.alloc(0);
   let about = { Repository: name, Version: "", Stale: "" };
   for await (const item of access.stream({ ...terms, shard, body, signal, ...traced }) as AsyncIterable<
     LinesBegin | Uint8Array | LinesEnd
   >) {
-    if (item instanceof Uint8Array) yield new JsonText([before, listed(item), AFTER]);
-    else if ("repository" in item) {
+    if (item instanceof Uint8Array) {
+      yield new JsonText([before, listed(item), AFTER]);
+      // As many as came in one turn of the event loop would leave in it.
+      if (turns.due) await turns.give();
+    } else if ("repository" in item) {
       const { repository, stale } = item;
       about = { Repository: repository.name, Version: repository.heads[0]?.commit ?? "", Stale: stale ?? "" };
       const { Repository, Version } = about;
