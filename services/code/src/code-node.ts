@@ -5,27 +5,18 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { PrepareContext, Prepared } from "@keelson/kernel";
-import {
-  abortSignal,
-  auction,
-  type KeelsonNode,
-  type NodeContext,
-  type NodeService,
-  type Tracer,
-} from "@keelson/runtime";
+import { auction, type KeelsonNode, type NodeContext, type NodeService, type Tracer } from "@keelson/runtime";
 import { AuctionMetrics } from "./auction-metrics.ts";
 import { Budget } from "./budget.ts";
 import { Caretaker } from "./caretaker.ts";
 import { CatalogueShard, type RepositoryStatus } from "./catalogue-shard.ts";
 import { RepositoryCatalogue } from "./catalogue.ts";
 import { CodeError } from "./code-error.ts";
-import { openCtags, type CodeEngine, type CodeIndex, type SymbolReader } from "./engine/index.ts";
-import type { Resident } from "./evict.ts";
+import { openCtags, type CodeEngine, type SymbolReader } from "./engine/index.ts";
 import { Evictor } from "./evictor.ts";
 import { FleetFigures, demandOf, tenureOf } from "./fleet-figures.ts";
 import { CloneCache, Credentials, SecretSource } from "./git/index.ts";
-import { HeldRepository } from "./held-repository.ts";
-import type { RepositoryPorts } from "./repository-ports.ts";
+import type { HeldRepository } from "./held-repository.ts";
 import { Leavings } from "./leavings.ts";
 import { Limiter } from "./limiter.ts";
 import type { RepositoryFigure } from "./metrics.ts";
@@ -33,7 +24,9 @@ import { NodeFigures } from "./node-figures.ts";
 import { isWorthTelling, type LoadRecord } from "./node-load.ts";
 import type { TextMatcher } from "./query/index.ts";
 import { CATALOGUE_SHARD, type Repository } from "./repository.ts";
+import type { RepositoryPorts } from "./repository-ports.ts";
 import { Reservations } from "./reservations.ts";
+import { Residence } from "./residence.ts";
 import { AnswerMemory } from "./search/answer-memory.ts";
 import type { CodeSettings } from "./settings.ts";
 import { SnapshotFolder } from "./snapshot-folder.ts";
@@ -42,8 +35,6 @@ import { WebhookCheck } from "./webhook-check.ts";
 import { whyUnheld } from "./why-unheld.ts";
 
 const SERVICE = "code";
-/** In an index of less content the tables that all have are much. */
-const tellingBytes = 1 << 20;
 const lookMs = 1_000;
 const fleetLooks = 5;
 const snapshotLooks = 60;
@@ -73,9 +64,7 @@ export class CodeNode {
   readonly #builds: Limiter;
   readonly #answers: AnswerMemory;
   readonly #found: AnswerMemory;
-  readonly #held = new Map<string, HeldRepository>();
-  /** What is being prepared, and whether there is something new of it since that began: its commits were looked at first of all. */
-  readonly #preparing = new Set<{ readonly id: number; changed: boolean }>();
+  readonly #held: Residence;
   readonly #reservations: Reservations;
   readonly #ports: RepositoryPorts;
   readonly #figures: NodeFigures;
@@ -95,6 +84,7 @@ export class CodeNode {
     const { config, clock, random, access, metrics } = context;
     this.#context = context;
     this.#engine = engine;
+    this.#held = new Residence(config.replicas);
     this.#transfers = new Transfers(clock);
     this.#builds = new Limiter(config.buildsMax);
     const answerBytes = Math.min(config.processMemory * answerShare, config.memory * answerShareOfAll);
@@ -105,8 +95,8 @@ export class CodeNode {
     this.#budget = new Budget(
       {
         engine,
-        preparedBytes: () => this.#preparedBytes(),
-        preparedSize: (shard) => this.#preparedSize(shard),
+        preparedBytes: () => this.#held.bytes(),
+        preparedSize: (shard) => this.#held.sizeOf(shard),
         knownSize: (shard) => this.#catalogue?.sizeOf(Number(shard)),
         foundSize: (shard) => this.#foundSize(Number(shard)),
       },
@@ -115,7 +105,7 @@ export class CodeNode {
     this.#reservations = new Reservations({
       clock,
       budgetBytes: this.#budget.budgetBytes,
-      preparedBytes: () => this.#preparedBytes(),
+      preparedBytes: () => this.#held.bytes(),
       usedBytes: () => engine.memory.usedBytes,
       roomBytes: () => engine.memory.roomBytes,
       makeRoom: async (repository, bytes) => (await this.#evictor?.makeRoom(repository, bytes)) ?? false,
@@ -156,7 +146,8 @@ export class CodeNode {
       row: (id) => this.#list.get(id),
       room: (repository, bytes, own) => this.#reservations.reserve(repository, bytes, own),
       before: (id) =>
-        [...this.#list.records(id).values()].find(({ contentBytes }) => contentBytes > 0) ?? this.#largest(),
+        [...this.#list.records(id).values()].find(({ contentBytes }) => contentBytes > 0) ??
+        this.#held.largest(),
       foundBytes: (id) => this.#list.foundSizeOf(id)?.bytes,
       foundSize: (id, bytes) => this.#list.foundSize(id, bytes),
       record: (id, replica, epoch, record) => this.#list.record(id, replica, epoch, record),
@@ -184,7 +175,7 @@ export class CodeNode {
   }
 
   *#ofEach(read: (held: HeldRepository) => number): Generator<RepositoryFigure> {
-    for (const held of this.#held.values()) yield* this.#named(held.id, read(held));
+    for (const held of this.#held) yield* this.#named(held.id, read(held));
   }
 
   /** Of all that is held by right: what is not ready counts from when that was so. */
@@ -245,9 +236,9 @@ export class CodeNode {
       catalogue,
       metrics,
       terms: { policy: config.evict, idleMs: config.evictIdleMs, residenceMs: config.evictResidenceMs },
-      residents: () => this.#residents(),
+      residents: () => this.#held.residents(catalogue, clock.wall()),
       freeBytes: () => this.#budget.freeBytes(),
-      leavingBytes: () => this.#leavingBytes(),
+      leavingBytes: () => this.#held.leavingBytes(catalogue),
       sizeOf: (id) => this.#budget.sizeOf(String(id)),
       demand: () => demandOf(node, SERVICE),
       log: (message, details) => log.info(details, message),
@@ -269,37 +260,7 @@ export class CodeNode {
       );
     const row = this.#list.get(Number(shard));
     if (!row) throw new CodeError("REPOSITORY_UNKNOWN", `the catalogue has no repository ${shard}`);
-    const preparing = { id: row.id, changed: false };
-    this.#preparing.add(preparing);
-    const held = await HeldRepository.prepare(this.#ports, row, replica, {
-      signal: abortSignal(context.signal),
-      progress: (fraction) => context.progress(fraction),
-    }).finally(() => this.#preparing.delete(preparing));
-    const key = `${shard}/${replica}`;
-    this.#held.set(key, held);
-    if (preparing.changed) void held.refresh();
-    return {
-      activate: (epoch) => held.activate(epoch),
-      close: async () => {
-        if (this.#held.get(key) === held) this.#held.delete(key);
-        await held.close();
-      },
-    };
-  }
-
-  #preparedBytes(): number {
-    let bytes = 0;
-    for (const held of this.#held.values()) bytes += held.memoryBytes;
-    return bytes;
-  }
-
-  /** A node has one replica of a repository at most. */
-  #preparedSize(shard: string): number | undefined {
-    for (let replica = 0; replica < this.#context.config.replicas; replica++) {
-      const held = this.#held.get(`${shard}/${replica}`);
-      if (held) return held.memoryBytes;
-    }
-    return undefined;
+    return this.#held.prepare(this.#ports, row, context);
   }
 
   /** Where all replicas are held, the next commit must fit beside the one before; a replica that nobody holds is built without one, and must not stay out for it. */
@@ -311,57 +272,17 @@ export class CodeNode {
     return found.besideBytes;
   }
 
-  /** Of the repositories here that say something, the one that takes most for each byte of its files. */
-  #largest(): CodeIndex["stats"] | undefined {
-    let largest: CodeIndex["stats"] | undefined;
-    for (const { current } of this.#held.values()) {
-      const stats = current?.index.stats;
-      if (!stats || stats.contentBytes < tellingBytes) continue;
-      if (!largest || share(stats) > share(largest)) largest = stats;
-    }
-    return largest;
-  }
-
-  #leavingBytes(): number {
-    let bytes = 0;
-    for (const held of this.#held.values())
-      if (this.#list.get(held.id)?.state !== "active") bytes += held.memoryBytes;
-    return bytes;
-  }
-
-  #residents(): Resident[] {
-    const wall = this.#context.clock.wall();
-    return [...this.#held.values()].flatMap((held): Resident[] => {
-      const row = this.#list.get(held.id);
-      if (!row || row.state !== "active") return [];
-      const elsewhere = [...this.#list.records(held.id).values()].map(({ lastServedAt }) => lastServedAt);
-      return [
-        {
-          id: held.id,
-          memoryBytes: held.memoryBytes,
-          pinned: row.pinned,
-          since: held.since,
-          lastServedAt: Math.max(held.traffic.lastServedAt, ...elsewhere),
-          rate: held.traffic.rate(wall),
-        },
-      ];
-    });
-  }
-
   #changed(about: string): void {
     const [part, id] = about.split("/");
-    if (part === "repo" || part === "poke")
-      for (const each of this.#preparing) if (String(each.id) === id) each.changed = true;
     if (part === "repo") {
       const row = this.#list.get(Number(id));
       const made = /^made room for (.*)$/.exec(row?.reason ?? "")?.[1];
       const other = made === undefined || row?.state !== "resting" ? undefined : this.#list.byName(made);
       if (other) this.#evictor?.noticed(other.id);
       if (!row) this.#ports.snapshots?.forget(Number(id));
-      for (const held of this.#held.values()) if (String(held.id) === id) held.rowChanged();
+      this.#held.rowChanged(Number(id));
     }
-    if (part !== "poke") return;
-    for (const held of this.#held.values()) if (String(held.id) === id) void held.refresh();
+    if (part === "poke") this.#held.poked(Number(id));
   }
 
   #status(rows: readonly Repository[]): RepositoryStatus[] {
@@ -475,7 +396,7 @@ export class CodeNode {
       bytesMin,
       bytesMax,
       wall: () => clock.wall(),
-      held: (id) => this.#preparedSize(String(id)) !== undefined,
+      held: (id) => this.#held.sizeOf(id) !== undefined,
       url: (id) => this.#list.get(id)?.url,
       failed: (why) => log.warn({ why }, "an index was not kept on disk"),
     });
@@ -488,14 +409,9 @@ export class CodeNode {
     this.#leavings?.stop();
     this.#catalogue?.stop();
     this.#transfers.stop();
-    await Promise.all([...this.#held.values()].map((held) => held.close()));
-    this.#held.clear();
+    await this.#held.close();
     this.#ports.clones.close();
     (await this.#symbols)?.close();
     await this.#engine.close();
   }
-}
-
-function share({ memoryBytes, contentBytes }: CodeIndex["stats"]): number {
-  return memoryBytes / contentBytes;
 }
