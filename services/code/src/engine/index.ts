@@ -16,7 +16,7 @@ export type {
   MemoryStats,
 } from "./engine.ts";
 export { openCtags, type SymbolReader } from "./symbols/ctags.ts";
-export { stepHelpersBack } from "./threads/step-back.ts";
+export { stepHelpersBack, stepProcessBack } from "./threads/step-back.ts";
 export { Turns } from "./turns.ts";
 export { bestLines } from "./rank/best-lines.ts";
 export { bytesOfFile, bytesOfLine } from "./shown-bytes.ts";

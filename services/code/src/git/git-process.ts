@@ -3,9 +3,9 @@
  * bounded; its error output becomes a GitError with nothing secret in it.
  */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
-import { setPriority } from "node:os";
 import { isAbsolute } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { stepProcessBack } from "../engine/index.ts";
 import type { BoundCredential } from "./credentials.ts";
 import { GitError, classify } from "./git-error.ts";
 
@@ -25,7 +25,6 @@ interface GitOptions {
 }
 
 const TIMEOUT_MS = 600_000;
-const NICENESS = 10;
 const outputBytesMax = 64 << 20;
 const errorBytesMax = 16 << 10;
 
@@ -90,18 +89,9 @@ export function startGit(
       ...environment,
     },
   });
-  stepBack(child.pid);
+  // Behind what answers and what keeps leases: many repositories may come at once, and none of them is in such a hurry.
+  stepProcessBack(child.pid, "fetching");
   return child;
-}
-
-/** Behind what answers and what keeps leases: many repositories may come at once, and none of them is in such a hurry. What git starts itself is as patient. */
-function stepBack(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    setPriority(pid, NICENESS);
-  } catch {
-    // It has ended already, or the system does not allow it: it works as well, only not behind others.
-  }
 }
 
 /** What is told to git for a remote in a folder. Git forgets our settings when it looks into another repository, and would refuse one that somebody else owns: a service account reads what others write. */

@@ -5,6 +5,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "@keelson/kernel";
 import type { SymbolSpan } from "../document.ts";
+import { stepProcessBack } from "../threads/step-back.ts";
 import { Turns } from "../turns.ts";
 import { spansOf, type Tag } from "./spans.ts";
 
@@ -103,6 +104,7 @@ class Ctags {
     const child = spawn(command, ["--_interactive=default", "--output-format=json", FIELDS, "--sort=no"], {
       stdio: "pipe",
     });
+    stepProcessBack(child.pid, "tagging");
     const ctags = new Ctags(child, clock);
     const ready = await ctags.#until(START_TIMEOUT_MS, (line) => line.includes('"program"'));
     if (ready === undefined) child.kill("SIGKILL");
