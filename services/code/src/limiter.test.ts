@@ -45,3 +45,15 @@ test("who no longer wants it leaves the line at once, and takes no place of thos
   const late = await limiter.run(() => Promise.resolve("ran"), leaving.signal).catch(() => "refused");
   expect(late).toBe("refused");
 });
+
+test("work that is no one function has its place until it says so", async () => {
+  const limiter = new Limiter(1);
+  const leave = await limiter.enter();
+  const log: string[] = [];
+  const next = limiter.enter().then((end) => (log.push("next"), end));
+  await Promise.resolve();
+  expect([log, limiter.running, limiter.waiting]).toEqual([[], 1, 1]);
+  leave();
+  (await next)();
+  expect([log, limiter.running, limiter.waiting]).toEqual([["next"], 0, 0]);
+});

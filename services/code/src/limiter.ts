@@ -18,11 +18,13 @@ export class Limiter {
 
   /** Rejects with the signal's reason when that comes while it waits; work that has begun ends as it does. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const leave = await this.enter(signal);
+    signal?.throwIfAborted();
+    if (this.#running >= this.#max) await this.#turn(signal);
+    else this.#running++;
     try {
       return await work();
     } finally {
-      leave();
+      this.#leave();
     }
   }
 
@@ -31,12 +33,14 @@ export class Limiter {
     signal?.throwIfAborted();
     if (this.#running >= this.#max) await this.#turn(signal);
     else this.#running++;
-    return () => {
-      // The place goes to the next in line, or is free.
-      const [next] = this.#waiting;
-      if (next) next();
-      else this.#running--;
-    };
+    return () => this.#leave();
+  }
+
+  /** The place goes to the next in line, or is free. */
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (next) next();
+    else this.#running--;
   }
 
   #turn(signal: AbortSignal | undefined): Promise<void> {
