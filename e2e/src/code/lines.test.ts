@@ -123,6 +123,20 @@ test("readers that leave, however many, keep nobody else waiting", async () => {
   expect((await code.search("r:small common_needle")).FileCount).toBe(3);
 });
 
+test("two readers that take nothing keep the third waiting for no longer than it wants to", async () => {
+  const leaving = new AbortController();
+  await Promise.all([0, 1].map(() => ask({ query: "r:large needle" }, leaving.signal)));
+  const third = await items(await ask({ query: "r:large needle", wallMs: 1_500 }));
+  expect(third.find(({ kind }) => kind === "repository")).toMatchObject({
+    Repository: "large",
+    FileCount: 0,
+    Partial: "time-cap",
+  });
+  leaving.abort();
+  const next = await items(await ask({ query: "r:large needle.7.77" }));
+  expect(next.at(-1)).toMatchObject({ kind: "end", Partial: false });
+});
+
 test("what is no query is refused with the place, and what takes too long says so", async () => {
   const refused = await ask({ query: "abc case:foo" });
   expect([refused.status, await refused.text()]).toEqual([

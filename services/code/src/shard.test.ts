@@ -5,6 +5,7 @@ import { EngineError, type CodeIndex } from "./engine/index.ts";
 import { PlainEngine } from "./fixtures/plain-engine.ts";
 import type { Current, HeldRepository } from "./held-repository.ts";
 import type { RepositoryPorts } from "./repository-ports.ts";
+import { Limiter } from "./limiter.ts";
 import { matchText, parseQuery } from "./query/index.ts";
 import { AnswerMemory } from "./search/answer-memory.ts";
 import { unpackFiles } from "./search/packed-files.ts";
@@ -54,4 +55,47 @@ test("a newer commit that comes between two questions to an index is searched in
 
 test("an answer names the commit that it is of, though a newer one came while it was searched for", async () => {
   expect(await searched("beta", false)).toEqual({ files: ["before"], commit: "before" });
+});
+
+test("lines are of a newer commit when that came before the first of them, and their place is free again whoever leaves when", async () => {
+  const lines = async function* (name: string): AsyncGenerator<Uint8Array> {
+    if (name === "before") throw new EngineError("CLOSED", "the index was released");
+    yield Buffer.from(`{"path":"${name}","line":1}\n`);
+    yield Buffer.from(`{"path":"${name}","line":2}\n{"done":true,"files":1,"lines":2,"matches":2}\n`);
+  };
+  const at = async (name: string): Promise<Current> => {
+    const { index, ...rest } = await commit(name);
+    const { branches, stats } = index;
+    return { ...rest, index: { branches, stats, searchLines: () => lines(name) } as unknown as CodeIndex };
+  };
+  const [before, newer] = [await at("before"), await at("newer")];
+  const places = new Limiter(1);
+  const read = async (itemsMax: number): Promise<unknown[]> => {
+    let looks = 0;
+    const held = {
+      get current() {
+        return looks++ === 0 ? before : newer;
+      },
+      repository: { id: 1, name: "a/b", url: "/a/b", rank: 0, archived: false, fork: false, public: true },
+      served: () => undefined,
+    };
+    const ports = { matcher: matchText, clock, metrics: { count: () => undefined }, lines: places };
+    const shard = new RepositoryShard(held as unknown as HeldRepository, ports as unknown as RepositoryPorts);
+    const body = { query: parseQuery("x"), timeCapMs: 10_000 };
+    const request = { method: "lines", body, timeoutMs: 20_000, signal: new AbortController().signal };
+    const items: unknown[] = [];
+    for await (const item of shard.stream(request as unknown as ShardRequest)) {
+      items.push(item instanceof Uint8Array ? String(item) : item);
+      if (items.length === itemsMax) break;
+    }
+    expect(places.running).toBe(0);
+    return items;
+  };
+  expect(await read(9)).toMatchObject([
+    { repository: { heads: [{ commit: "newer" }] } },
+    '{"path":"newer","line":1}\n',
+    '{"path":"newer","line":2}\n',
+    { counts: { files: 1, lines: 2, matches: 2 } },
+  ]);
+  for (const items of [1, 2, 3]) expect(await read(items)).toHaveLength(items);
 });

@@ -93,11 +93,7 @@ export class RepositoryShard implements Shard {
       const inCurrent = (): ReturnType<typeof searchShard> =>
         searchShard(current.index, repository, asked, this.#ports, ending.signal);
       const { release, ...answer } = await inCurrent().catch((error: unknown) => {
-        const newer = this.#held.current;
-        const closed = error instanceof EngineError && error.code === "CLOSED";
-        if (!closed || newer === undefined || newer === current) throw error;
-        // A newer commit came between two questions to the one before, or just before the first.
-        current = newer;
+        current = this.#newer(error, current);
         return inCurrent();
       });
       if (request.left) void request.left.then(() => release(true));
@@ -123,21 +119,68 @@ export class RepositoryShard implements Shard {
     request: ShardRequest,
   ): AsyncGenerator<LinesBegin | Uint8Array | LinesEnd> {
     const ending = endingOf(request);
-    let leave = (): void => undefined;
+    const { clock, matcher, metrics } = this.#ports;
+    const deadline = clock.now() + asked.timeCapMs;
+    let leave: (() => void) | undefined;
+    let found: AsyncGenerator<Uint8Array | LinesEnd> | undefined;
     try {
-      leave = await this.#ports.lines.enter(ending.signal);
-      const current = this.#current();
+      leave = await this.#turn(asked.timeCapMs, ending.signal);
+      let current = this.#current();
       const { problem, repository } = this.#held;
-      yield { repository: this.#about(current), ...(problem ? { stale: problem.message } : {}) };
-      yield* linesOfShard(current.index, repository, asked, this.#ports.matcher, ending.signal);
+      const begin = (): LinesBegin => ({
+        repository: this.#about(current),
+        ...(problem ? { stale: problem.message } : {}),
+      });
+      const timeCapMs = deadline - clock.now();
+      if (!leave || timeCapMs < 1) {
+        yield begin();
+        yield { counts: NO_LINES, partial: "time-cap" };
+        return;
+      }
+      const inCurrent = (): Promise<IteratorResult<Uint8Array | LinesEnd>> => {
+        found = linesOfShard(current.index, repository, { ...asked, timeCapMs }, matcher, ending.signal);
+        return found.next();
+      };
+      const first = await inCurrent().catch((error: unknown) => {
+        current = this.#newer(error, current);
+        return inCurrent();
+      });
+      // From here on the search keeps the index that it is of.
+      yield begin();
+      yield first.value as Uint8Array | LinesEnd;
+      yield* found!;
       this.#held.served();
-      this.#ports.metrics.count("code_searches_total");
+      metrics.count("code_searches_total");
     } catch (error) {
       this.#lookInto(error);
       throw error;
     } finally {
-      leave();
+      await found?.return(undefined);
+      leave?.();
       ending.forget();
+    }
+  }
+
+  /** What to ask instead when a newer commit came between two questions to the one before, or just before the first; throws the error when that is not so. */
+  #newer(error: unknown, current: Current): Current {
+    const newer = this.#held.current;
+    const closed = error instanceof EngineError && error.code === "CLOSED";
+    if (!closed || newer === undefined || newer === current) throw error;
+    return newer;
+  }
+
+  /** Undefined when none came in time. */
+  async #turn(withinMs: number, signal: AbortSignal): Promise<(() => void) | undefined> {
+    const { clock, lines } = this.#ports;
+    const late = new AbortController();
+    const timer = clock.after(withinMs, () => late.abort());
+    try {
+      return await lines.enter(AbortSignal.any([signal, late.signal]));
+    } catch (error) {
+      if (late.signal.aborted && !signal.aborted) return undefined;
+      throw error;
+    } finally {
+      timer.cancel();
     }
   }
 
@@ -182,6 +225,8 @@ export class RepositoryShard implements Shard {
     return { id, name, url, rank, heads, indexedAt };
   }
 }
+
+const NO_LINES: LinesEnd["counts"] = { files: 0, lines: 0, matches: 0 };
 
 /** Aborted with the request. Its own signal lives as long as the tenure: what listened to it would be kept until then. */
 function endingOf({ signal }: ShardRequest): { readonly signal: AbortSignal; readonly forget: () => void } {

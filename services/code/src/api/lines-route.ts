@@ -90,7 +90,7 @@ async function* found(query: Query, wallMs: number, call: RouteCall): AsyncGener
           totals.MatchCount += item.MatchCount;
           if (item.Partial !== "" || item.Stale !== "") totals.Partial = true;
           // Most have nothing, and say so by their number.
-          if (item.FileCount === 0 && item.Partial === "") continue;
+          if (item.FileCount === 0 && item.Partial === "" && item.Stale === "") continue;
         }
         yield item;
       }
