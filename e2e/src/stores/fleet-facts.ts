@@ -80,6 +80,12 @@ export function fleetFacts(name: string, server: () => StoreServer): void {
         ttlMs + 6_000,
         () => "a has not taken all over",
       );
+      // Where nobody is told of changes, it asks now and then, and may hear later than a.
+      await running.until(
+        () => endedAt !== undefined,
+        6_000,
+        () => "nobody was told of the end",
+      );
       await observer.close();
       expect(both).toBe(0);
       expect(fencedAt).toBeLessThan(endedAt ?? 0);
