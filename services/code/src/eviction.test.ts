@@ -6,6 +6,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { expectedBytes } from "./budget.ts";
 import type { RepositoryStatus } from "./catalogue-shard.ts";
 import { CodeFleet } from "./fixtures/code-fleet.ts";
+import { eventually } from "./fixtures/eventually.ts";
 import { parseQuery } from "./query/index.ts";
 import type { ShardAnswer } from "./search/search-request.ts";
 
@@ -50,18 +51,6 @@ async function search(id: number): Promise<number> {
 }
 
 const isHeld = (id: number): boolean => code.fleet.holders(`code/${id}/0`).length === 1;
-
-async function eventually(
-  what: string,
-  check: () => boolean | Promise<boolean>,
-  withinMs = 40_000,
-): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}
 
 test("the repository that was not asked for longest rests and is released; pinned ones stay; one that is named comes back", async () => {
   code = new CodeFleet(fleet(), { guess: SIZE, evictIdleMs: 300, evictResidenceMs: 300, auction });

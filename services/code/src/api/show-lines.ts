@@ -38,7 +38,7 @@ export async function showLines(
   for await (const item of call.follow("lines", { body }) as AsyncIterable<LinesItem>)
     switch (item.kind) {
       case "begin":
-        if (item.Problem !== "") print.line(`partial: ${item.Problem}`, { problem: item.Problem });
+        if (item.Problem !== "") print.line(`partial: ${oneLine(item.Problem)}`, { problem: item.Problem });
         break;
       case "lines":
         for (const each of item.Lines) showLine(item.Repository, item.Version, each, print);
@@ -50,10 +50,13 @@ export async function showLines(
             why: item.Partial,
           });
         if (item.Stale !== "")
-          print.line(`old: ${item.Repository}: ${item.Stale}`, { stale: item.Repository, why: item.Stale });
+          print.line(`old: ${item.Repository}: ${oneLine(item.Stale)}`, {
+            stale: item.Repository,
+            why: item.Stale,
+          });
         break;
       case "missing":
-        print.line(`partial: ${item.Repository} did not answer: ${item.Why}`, {
+        print.line(`partial: ${item.Repository} did not answer: ${oneLine(item.Why)}`, {
           missing: item.Repository,
           code: item.Code,
           why: item.Why,
